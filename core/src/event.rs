@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::provider::IdGuard;
 use crate::time::Micros;
 
 /// Number of an event in the store. Dense on SQLite, so that it is the position in the log as well.
@@ -111,10 +112,17 @@ pub struct Item {
     pub item: u32,
     pub provider_delivery: Option<String>,
     pub attempt_mark: Option<String>,
-    /// Digest of the guard row (kind `guard` over the body hash), where the source guards unsigned ids.
-    pub guard: Option<Digest>,
+    /// Where the source guards ids that stand outside the signature.
+    pub guard: Option<Guard>,
     /// A reason that identification itself has found (schema version).
     pub hold: Option<HoldReason>,
+}
+
+/// A second ledger row over the signed content (digest of kind `guard` over the body hash).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard {
+    pub digest: Digest,
+    pub then: IdGuard,
 }
 
 /// What identification makes of one element of a request.

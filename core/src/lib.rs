@@ -1,1 +1,21 @@
+//! The decisions of Hookonce, as pure functions over values. No clock, no chance, no file, no driver: time and dice
+//! are arguments, rows are facts. Start at [`admit`], [`route`], [`claim`] and [`settle`], one a verb.
 
+pub mod admit;
+pub mod claim;
+pub mod command;
+pub mod consumer;
+pub mod delivery;
+pub mod event;
+pub mod group;
+pub mod lane;
+pub mod lease;
+pub mod provider;
+pub mod request;
+pub mod respond;
+pub mod retry;
+pub mod route;
+pub mod settle;
+pub mod signature;
+pub mod source;
+pub mod time;

@@ -12,22 +12,20 @@ pub struct Headers(pub Vec<(HeaderName, HeaderValue)>);
 impl Headers {
     /// The bytes of the first header of that name; names are compared without case.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
-        self.all(name).next()
+        self.0.iter().find(|(n, _)| n.as_str().eq_ignore_ascii_case(name)).map(|(_, v)| v.as_bytes())
     }
 
     /// Every value of that name, in order.
-    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+    pub fn all<'s>(&'s self, name: &str) -> impl Iterator<Item = &'s [u8]> {
         self.0.iter().filter(move |(n, _)| n.as_str().eq_ignore_ascii_case(name)).map(|(_, v)| v.as_bytes())
     }
 
     /// The value of a header that must not be repeated: `Ok(None)` absent or empty, `Err` more than one.
-    pub fn single<'a>(&'a self, name: &'a str) -> Result<Option<&'a [u8]>, Repeated> {
-        let mut values = self.all(name);
-        let first = values.next();
-        if values.next().is_some() {
+    pub fn single(&self, name: &str) -> Result<Option<&[u8]>, Repeated> {
+        if self.all(name).nth(1).is_some() {
             return Err(Repeated);
         }
-        Ok(first.filter(|v| !v.is_empty()))
+        Ok(self.get(name).filter(|v| !v.is_empty()))
     }
 }
 

@@ -1,0 +1,54 @@
+//! When a failed delivery is tried again. Capped exponential back-off with jitter; the result is persisted, so that a
+//! restart neither hurries nor forgets it.
+
+use crate::consumer::Policy;
+use crate::time::Micros;
+
+/// The longest delay that the other side's `Retry-After` is believed.
+pub const RETRY_AFTER_MAX: Micros = 24 * crate::time::HOUR;
+
+/// The n-th rung (from 1) without jitter: first, doubled each time, capped.
+pub fn ladder(policy: &Policy, n: i64) -> Micros {
+    let doublings = n.clamp(1, 63) - 1;
+    let factor = 1i64.checked_shl(doublings as u32).unwrap_or(i64::MAX);
+    policy.first.saturating_mul(factor.max(1)).min(policy.max)
+}
+
+/// The delay before the next try. The dice decide between half and the whole of the rung, so that a crowd that failed
+/// together does not come back together; what the other side asked for is the least.
+pub fn delay(policy: &Policy, n: i64, after: Option<Micros>, dice: u64) -> Micros {
+    let rung = ladder(policy, n);
+    let half = rung / 2;
+    let spread = (rung - half).max(1) as u64;
+    let jittered = half.saturating_add((dice % (spread + 1)) as i64);
+    jittered.max(after.unwrap_or(0).clamp(0, RETRY_AFTER_MAX))
+}
+
+/// Whether the failure just counted was the last: `attempts` and `elapsed` (since the first counted failure) include it.
+pub fn exhausted(policy: &Policy, attempts: i64, elapsed: Micros) -> bool {
+    policy.attempts.is_some_and(|limit| attempts >= limit) || elapsed >= policy.give_up_after
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::{HOUR, SECOND};
+
+    #[test]
+    fn the_ladder_doubles_and_is_capped() {
+        let policy = Policy { first: 5 * SECOND, max: HOUR, ..Policy::default() };
+        let rungs: Vec<i64> = [1, 2, 3, 10, 11, 63, i64::MAX, 0, -4].iter().map(|n| ladder(&policy, *n) / SECOND).collect();
+        assert_eq!(rungs, [5, 10, 20, 2_560, 3_600, 3_600, 3_600, 5, 5]);
+    }
+
+    #[test]
+    fn jitter_stays_within_half_and_whole_and_retry_after_is_the_least() {
+        let policy = Policy { first: 4 * SECOND, max: HOUR, ..Policy::default() };
+        for dice in [0, 1, 1_999_999, 2_000_000, u64::MAX] {
+            let d = delay(&policy, 1, None, dice);
+            assert!((2 * SECOND..=4 * SECOND).contains(&d), "{d}");
+        }
+        assert_eq!(delay(&policy, 1, Some(60 * SECOND), 0), 60 * SECOND);
+        assert_eq!(delay(&policy, 1, Some(i64::MAX), 0), RETRY_AFTER_MAX);
+    }
+}

@@ -1,0 +1,298 @@
+//! Routing: events in their one order become deliveries. One pass at a time, fenced by its own row.
+//!
+//! Three parts, the same on every store: read what the pass stands on ([`Opened`]), decide what is wanted
+//! ([`wanted`]), read the tails of the lanes that need it, decide the rows ([`pass`]).
+
+use std::collections::BTreeMap;
+
+use crate::consumer::{Consumer, ConsumerId};
+use crate::event::{EventNo, HoldReason};
+use crate::lane;
+
+/// Events in one pass.
+pub const PASS_EVENTS: usize = 2_000;
+/// Requests of commands and settles in one pass.
+pub const PASS_REQUESTS: usize = 500;
+/// Pass rows kept behind the newest (`engine.md` section 1).
+pub const PASSES_KEPT: i64 = 1_000;
+
+/// The configuration that routes, by its number in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Routing {
+    pub config: i64,
+    /// Live consumers, in the order of their ids.
+    pub consumers: Vec<Consumer>,
+}
+
+/// The last pass row: cursor, fence and configuration in one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pass {
+    pub n: i64,
+    pub pos: EventNo,
+    pub seq: i64,
+    pub config: i64,
+    pub consumers: Vec<ConsumerId>,
+    /// The one consumer whose own position `pos` is, while it catches up.
+    pub own: Option<ConsumerId>,
+}
+
+/// What the router needs of an event: no payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Routed {
+    pub event: EventNo,
+    pub source: String,
+    pub namespace: String,
+    pub kind: String,
+    pub aggregate: Option<String>,
+    pub hold: Option<HoldReason>,
+    /// Origin `import` or `copy`: a position and no deliveries, not even a hold.
+    pub silent: bool,
+    /// For a catching-up consumer: its hold row, if there is one.
+    pub held: Option<Held>,
+}
+
+/// A hold row as a later pass meets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    pub reason: HoldReason,
+    /// `None`: undecided.
+    pub released: Option<bool>,
+}
+
+/// What a command asked the router to append.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    pub id: i64,
+    pub what: Wish,
+    /// Audit row of the decision.
+    pub decided: Option<i64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// A held event goes on: to every consumer that takes it and has not got it.
+    Release { event: Routed, delivered: Vec<ConsumerId> },
+    /// A halted delivery that does not hold its lane goes to the tail, as what it was.
+    Move { delivery: Moved },
+    /// What it names is gone or was decided otherwise: dropped, a pass never fails on a request.
+    Gone,
+}
+
+/// A halted delivery on its way back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    pub id: i64,
+    /// Its place so far.
+    pub lane: i64,
+    pub seq: i64,
+    pub event: EventNo,
+    pub consumer: ConsumerId,
+    pub generation: i64,
+    pub halted: i64,
+}
+
+/// What a pass stands on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    pub last: Pass,
+    pub requests: Vec<Request>,
+    pub events: Vec<Routed>,
+    /// Position after this pass (the last event read, or where it stood).
+    pub upto: EventNo,
+    /// Set when this is a catching-up consumer's own pass.
+    pub own: Option<ConsumerId>,
+}
+
+/// One delivery to append. `lane` is `None` where it has none: then it is its own `seq`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Append {
+    pub event: EventNo,
+    pub consumer: ConsumerId,
+    pub generation: i64,
+    pub lane: Option<i64>,
+    pub decided: Option<i64>,
+    /// The delivery that moves, or none: a new one.
+    pub moved: Option<Moved>,
+}
+
+/// What the pass wants, before the lanes have been looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    pub appends: Vec<Append>,
+    pub holds: Vec<(EventNo, HoldReason)>,
+    /// Hold rows that this pass closes or, finding no consumer again, reopens.
+    pub reopened: Vec<EventNo>,
+    pub closed: Vec<EventNo>,
+    /// Requests that are done with.
+    pub done: Vec<i64>,
+}
+
+impl Wanted {
+    /// Lanes whose tails must be read.
+    pub fn lanes(&self) -> Vec<i64> {
+        let mut lanes: Vec<i64> = self.appends.iter().filter_map(|a| a.lane).collect();
+        lanes.sort_unstable();
+        lanes.dedup();
+        lanes
+    }
+}
+
+/// What the pass wants: requests first, they are older promises than the arrivals.
+pub fn wanted(opened: &Opened, routing: &Routing) -> Wanted {
+    let mut wanted = Wanted::default();
+    for request in &opened.requests {
+        wish(request, routing, &mut wanted);
+    }
+    for event in &opened.events {
+        match opened.own {
+            None => arrival(event, routing, &mut wanted),
+            Some(id) => catch_up(event, id, routing, &mut wanted),
+        }
+    }
+    wanted
+}
+
+fn arrival(event: &Routed, routing: &Routing, wanted: &mut Wanted) {
+    if event.silent {
+        return;
+    }
+    if let Some(reason) = event.hold {
+        wanted.holds.push((event.event, reason));
+        return;
+    }
+    let before = wanted.appends.len();
+    for consumer in takers(event, routing) {
+        wanted.appends.push(append(event, consumer, None));
+    }
+    if wanted.appends.len() == before {
+        wanted.holds.push((event.event, HoldReason::NoConsumer));
+    }
+}
+
+/// A late consumer skips what is held or was dropped, except what was held only because nobody took it.
+fn catch_up(event: &Routed, id: ConsumerId, routing: &Routing, wanted: &mut Wanted) {
+    let Some(consumer) = takers(event, routing).find(|c| c.id == id) else { return };
+    let reason = event.held.map(|h| h.reason).or(event.hold);
+    let released = event.held.is_some_and(|h| h.released == Some(true));
+    match reason {
+        _ if event.silent => {}
+        None => wanted.appends.push(append(event, consumer, None)),
+        Some(HoldReason::NoConsumer) => {
+            wanted.closed.push(event.event);
+            wanted.appends.push(append(event, consumer, None));
+        }
+        Some(_) if released => wanted.appends.push(append(event, consumer, None)),
+        Some(_) => {}
+    }
+}
+
+fn wish(request: &Request, routing: &Routing, wanted: &mut Wanted) {
+    wanted.done.push(request.id);
+    match &request.what {
+        Wish::Gone => {}
+        Wish::Move { delivery } => wanted.appends.push(moved(delivery, request.decided)),
+        Wish::Release { event, delivered } => {
+            let mut nobody = true;
+            for consumer in takers(event, routing) {
+                nobody = false;
+                let twice = wanted.appends.iter().any(|a| a.event == event.event && a.consumer == consumer.id);
+                if !delivered.contains(&consumer.id) && !twice {
+                    wanted.appends.push(append(event, consumer, request.decided));
+                }
+            }
+            if nobody {
+                wanted.reopened.push(event.event);
+            }
+        }
+    }
+}
+
+fn takers<'a>(event: &'a Routed, routing: &'a Routing) -> impl Iterator<Item = &'a Consumer> {
+    routing.consumers.iter().filter(|c| c.takes(&event.source, &event.kind))
+}
+
+fn append(event: &Routed, consumer: &Consumer, decided: Option<i64>) -> Append {
+    let aggregate = event.aggregate.as_deref().map(|a| (event.namespace.as_str(), a));
+    // 0 stands for "its own seq": a lane is negative, so the two never meet.
+    let lane = Some(lane::of(consumer.id, consumer.order, aggregate, 0)).filter(|l| *l != 0);
+    Append { event: event.event, consumer: consumer.id, generation: 0, lane, decided, moved: None }
+}
+
+fn moved(delivery: &Moved, decided: Option<i64>) -> Append {
+    Append {
+        event: delivery.event,
+        consumer: delivery.consumer,
+        generation: delivery.generation,
+        lane: Some(delivery.lane).filter(|l| *l < 0),
+        decided,
+        moved: Some(delivery.clone()),
+    }
+}
+
+/// The tail of each lane that has one: is it open?
+pub type Tails = BTreeMap<i64, bool>;
+
+/// A delivery row to insert (or to move: then `id` is the old one).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDelivery {
+    pub seq: i64,
+    pub lane: i64,
+    pub id: i64,
+    pub append: Append,
+    /// The lane was free: it gets its work row at once.
+    pub runnable: bool,
+}
+
+/// Everything that one pass writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassRows {
+    pub deliveries: Vec<NewDelivery>,
+    pub holds: Vec<(EventNo, HoldReason)>,
+    pub reopened: Vec<EventNo>,
+    pub closed: Vec<EventNo>,
+    pub done: Vec<i64>,
+    pub pass: Pass,
+}
+
+impl PassRows {
+    /// A pass that changes nothing is not written.
+    pub fn is_empty(&self, last: &Pass) -> bool {
+        self.done.is_empty() && self.pass.pos == last.pos && self.pass.own == last.own
+    }
+}
+
+/// The rows of the pass: sequence numbers in order, a work row for the first of each free lane.
+pub fn pass(opened: &Opened, wanted: Wanted, tails: &Tails, routing: &Routing) -> PassRows {
+    let mut taken: BTreeMap<i64, bool> = tails.clone();
+    let mut seq = opened.last.seq;
+    let deliveries = wanted.appends.into_iter().map(|append| {
+        seq += 1;
+        let lane = append.lane.unwrap_or(seq);
+        let busy = append.lane.is_some() && taken.insert(lane, true).unwrap_or(false);
+        let id = append.moved.as_ref().map_or(seq, |m| m.id);
+        NewDelivery { seq, lane, id, append, runnable: !busy }
+    });
+    let deliveries: Vec<NewDelivery> = deliveries.collect();
+    PassRows {
+        deliveries,
+        holds: wanted.holds,
+        reopened: wanted.reopened,
+        closed: wanted.closed,
+        done: wanted.done,
+        pass: next(opened, seq, routing),
+    }
+}
+
+fn next(opened: &Opened, seq: i64, routing: &Routing) -> Pass {
+    Pass {
+        n: opened.last.n + 1,
+        pos: opened.upto,
+        seq,
+        config: routing.config,
+        consumers: match opened.own {
+            Some(_) => Vec::new(),
+            None => routing.consumers.iter().map(|c| c.id).collect(),
+        },
+        own: opened.own,
+    }
+}
