@@ -1,1 +1,7 @@
+//! Hookonce: the durable, idempotent inbox for webhooks.
+//!
+//! Here: the store contract ([`store`]) and its backends, and the loops that drive it. Not here: HTTP (crate
+//! `hookonce-http`), code that sends (`hookonce-destinations`), decisions (`hookonce-core`).
 
+pub mod store;
+pub mod view;

@@ -1,0 +1,164 @@
+//! The store contract. Backends: the in-memory model (testkit), SQLite; PostgreSQL joins behind the same suite.
+//!
+//! `Ok` means committed and durable. An error near the commit may hide one, so every verb is safe to repeat. A verb
+//! that reads before it writes trusts nothing of it but what a key or the fence tests again. All instants are the
+//! store's clock; plans carry delays.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use hookonce_core::admit::{Admission, Submission};
+use hookonce_core::claim::{Ask, Claimed};
+use hookonce_core::command::{Command, Refused, Who};
+use hookonce_core::consumer::Consumer;
+use hookonce_core::lease::Lease;
+use hookonce_core::request::Headers;
+use hookonce_core::route::Routing;
+use hookonce_core::settle::{Ending, Settled};
+use hookonce_core::time::Micros;
+
+use crate::view::{Page, Query};
+
+/// What went wrong, by remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Try again: the queue is full, a lock was not had in time, the group's other members failed.
+    #[error("the store is busy: {0}")]
+    Busy(String),
+    /// The process must not answer 2xx any more and must exit: a flush or a write failed (trap T4).
+    #[error("the store failed: {0}")]
+    Failed(String),
+    /// This value alone cannot be stored, whatever is tried.
+    #[error("the store refuses this value: {0}")]
+    Refused(String),
+    /// The store is closed or closing.
+    #[error("the store is closed")]
+    Closed,
+}
+
+pub type Verb<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+/// A refused request, sampled: redacted and cut before it comes here.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    pub source: Arc<str>,
+    pub target: String,
+    pub headers: Headers,
+    pub body: Vec<u8>,
+    pub reason: String,
+    pub received: Micros,
+}
+
+/// What a second of refused traffic comes to: one commit, however many they were.
+#[derive(Clone, Debug, Default)]
+pub struct Refusals {
+    pub samples: Vec<Sample>,
+    /// (source, reason, how many).
+    pub counts: Vec<(Arc<str>, String, u64)>,
+}
+
+/// What a router pass did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    pub events: usize,
+    pub deliveries: usize,
+    pub holds: usize,
+    /// Consumers that got work rows, to wake their workers.
+    pub woken: Vec<i64>,
+    /// There is more to do at once.
+    pub more: bool,
+    /// Another configuration is in force, so this router does not route.
+    pub config_behind: bool,
+}
+
+/// A claimed row with what a run needs to see.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub claimed: Claimed,
+    pub event: Arc<EventView>,
+}
+
+/// An event as a consumer sees it.
+#[derive(Clone, Debug)]
+pub struct EventView {
+    pub id: i64,
+    pub source: String,
+    pub namespace: String,
+    pub key_kind: String,
+    pub key: Vec<u8>,
+    pub key_text: String,
+    pub variant: i64,
+    pub kind: String,
+    pub aggregate: Option<String>,
+    pub version: Option<String>,
+    pub received: Micros,
+    pub headers: Headers,
+    /// The item's own bytes: the whole body, or its span.
+    pub body: bytes::Bytes,
+    /// It is a batch item: then the request's content headers do not describe these bytes.
+    pub part: bool,
+}
+
+/// What was found by the sweep.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Open lanes without a head: must never be anything; each got its work row and an alarm.
+    pub headless: Vec<i64>,
+}
+
+/// What the store was opened with and is.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    pub store: String,
+    pub generation: i64,
+    /// This process: what its leases are owned by.
+    pub instance: i64,
+}
+
+pub trait Store: Send + Sync {
+    fn identity(&self) -> Identity;
+
+    /// Ledger, event, payload and the verdict, in one durable commit shared with whoever asks at the same time.
+    /// A duplicate is answered after a commit of its own (trap T1). Safe to repeat: a second run says duplicate.
+    fn admit(&self, submission: Submission) -> Verb<'_, Admission>;
+
+    /// Counts and samples of refused requests. Touches nothing else (invariant 22).
+    fn refused(&self, refusals: Refusals) -> Verb<'_, ()>;
+
+    /// Registers consumers, gives each its id, and makes this configuration the one in force: with a new number and a
+    /// pass row where the definitions are new. Answers the routing with the ids filled in.
+    fn configure(&self, consumers: Vec<Consumer>) -> Verb<'_, Routing>;
+
+    /// The number of an identity rule; equal definitions share it. `definition` is its normal form.
+    fn rule(&self, source: &str, definition: &str) -> Verb<'_, i64>;
+
+    /// One pass of the router.
+    fn route<'a>(&'a self, routing: &'a Routing) -> Verb<'a, Passed>;
+
+    /// Takes due work under a lease, in a transaction of its own. Rows whose payload is gone never come back here.
+    fn claim(&self, ask: Ask) -> Verb<'_, Vec<Run>>;
+
+    /// Leases that still hold get `lease` more; answers those that do not.
+    fn renew(&self, leases: Vec<Lease>, lease: Micros) -> Verb<'_, Vec<Lease>>;
+
+    /// Gives back unfinished: due now, nothing counted (drain).
+    fn release(&self, leases: Vec<Lease>) -> Verb<'_, ()>;
+
+    /// Writes endings, each guarded by its lease, and claims the next batch in the same commit.
+    fn settle(&self, endings: Vec<Ending>, next: Option<Ask>) -> Verb<'_, (Vec<Settled>, Vec<Run>)>;
+
+    /// A person's decision: its change and its audit row in one commit. Answers the audit row's number.
+    fn command(&self, command: Command, who: Who) -> Verb<'_, Result<i64, Refused>>;
+
+    /// The slow audit of invariant 5 and other housekeeping. Bounded.
+    fn sweep(&self) -> Verb<'_, Swept>;
+
+    /// Reads for people: lists, one item, raw bytes. On read-only connections with a time limit.
+    fn read(&self, query: Query) -> Verb<'_, Page>;
+
+    /// The earliest instant at which something of that consumer falls due, and the store's clock now.
+    fn next_due(&self, consumer: i64) -> Verb<'_, (Option<Micros>, Micros)>;
+
+    /// Stops the writers after what is queued, checkpoints and closes.
+    fn close(&self) -> BoxFuture<'_, Result<(), StoreError>>;
+}

@@ -1,0 +1,151 @@
+//! What people ask of a store, and what they see: plain data for the API, the CLI and the dashboard.
+
+use serde::{Deserialize, Serialize};
+
+/// Rows of a list at the most; a cursor goes on behind them.
+pub const PAGE_MAX: usize = 500;
+
+#[derive(Clone, Debug)]
+pub enum Query {
+    Events { source: Option<String>, status: Option<String>, after: Option<i64>, limit: usize },
+    Event { id: i64 },
+    /// Original bytes of an event.
+    EventRaw { id: i64 },
+    Requests { source: Option<String>, verdict: Option<String>, after: Option<i64>, limit: usize },
+    Request { id: i64 },
+    RequestRaw { id: i64 },
+    Unmapped { id: i64 },
+    Deliveries { consumer: Option<String>, state: Option<String>, event: Option<i64>, after: Option<i64>, limit: usize },
+    Delivery { id: i64 },
+    Dead { after: Option<i64>, limit: usize },
+    Held { after: Option<i64>, limit: usize },
+    Consumers,
+    /// Counters that survive a crash: (source, verdict, count).
+    Tally,
+    /// Everything `why` says of an event in one answer.
+    Why { event: i64 },
+}
+
+#[derive(Clone, Debug)]
+pub enum Page {
+    Events(Vec<EventRow>),
+    Requests(Vec<RequestRow>),
+    Deliveries(Vec<DeliveryRow>),
+    Held(Vec<HeldRow>),
+    Consumers(Vec<ConsumerRow>),
+    Tally(Vec<(String, String, i64)>),
+    Raw(Raw),
+    Why(Box<Why>),
+    None,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct EventRow {
+    pub id: i64,
+    pub source: String,
+    pub kind: String,
+    pub key: String,
+    pub key_kind: String,
+    pub variant: i64,
+    pub aggregate: Option<String>,
+    pub version: Option<String>,
+    pub event_time: Option<i64>,
+    pub received: i64,
+    pub status: String,
+    pub seen: i64,
+    pub last_seen: i64,
+    pub attempts: i64,
+    pub secret: Option<String>,
+    pub origin: String,
+    pub hold_reason: Option<String>,
+    pub body_hash: String,
+    pub size: i64,
+    pub conflicts: i64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RequestRow {
+    /// `req_` number, or for an accepted one that of its event, `evt_`.
+    pub id: String,
+    pub at: i64,
+    pub source: String,
+    pub verdict: String,
+    pub event: Option<i64>,
+    pub reason: Option<String>,
+    pub secret: Option<String>,
+    pub provider_delivery: Option<String>,
+    pub attempt_mark: Option<String>,
+    pub item: Option<i64>,
+    /// Of an unmapped one: who decided what.
+    pub decided: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DeliveryRow {
+    pub id: i64,
+    pub seq: i64,
+    pub lane: i64,
+    pub consumer: String,
+    pub event: i64,
+    pub generation: i64,
+    pub state: String,
+    pub attempts: i64,
+    pub lost: i64,
+    pub due: Option<i64>,
+    pub ended: Option<i64>,
+    pub reason: Option<String>,
+    /// `arrival` lanes: what stands before it.
+    pub behind: Option<i64>,
+    pub history: Vec<AttemptRow>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AttemptRow {
+    pub no: i64,
+    pub started: i64,
+    pub ended: i64,
+    pub outcome: String,
+    pub detail: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HeldRow {
+    pub event: i64,
+    pub source: String,
+    pub kind: String,
+    pub key: String,
+    pub reason: String,
+    pub evidence: Option<String>,
+    pub since: i64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ConsumerRow {
+    pub id: i64,
+    pub name: String,
+    pub state: String,
+    pub pos: i64,
+    pub ready: i64,
+    pub processing: i64,
+    pub retrying: i64,
+    pub dead: i64,
+    pub parked: i64,
+    pub oldest: Option<i64>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Raw {
+    pub target: String,
+    pub headers: hookonce_core::request::Headers,
+    pub body: bytes::Bytes,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Why {
+    pub event: EventRow,
+    pub requests: Vec<RequestRow>,
+    pub deliveries: Vec<DeliveryRow>,
+    pub hold: Option<HeldRow>,
+    /// Position of the router against the event's.
+    pub routed: bool,
+}
