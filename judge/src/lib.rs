@@ -1,1 +1,14 @@
+//! The judge: drives the real server as a child process, breaks it, and says from outside evidence whether the
+//! promises held.
+//!
+//! Here: the evidence ([`history`]), a reader of the dead store ([`dump`]) and the [`checker`]. Not here: anything of
+//! the engine. This crate signs, hashes and reads SQLite with code of its own and must never depend on another crate
+//! of this workspace; a judge that shares code with the accused shares its mistakes.
+//!
+//! Start at [`checker::judge`]: everything else exists to feed it.
 
+pub mod checker;
+pub mod dice;
+pub mod dump;
+pub mod history;
+pub mod sign;
