@@ -7,6 +7,7 @@ pub mod command;
 pub mod consumer;
 pub mod delivery;
 pub mod event;
+pub mod fault;
 pub mod group;
 pub mod lane;
 pub mod lease;

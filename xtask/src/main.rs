@@ -1,1 +1,33 @@
-fn main() {}
+//! Everything that the project does to itself: `cargo xtask <what>`. One file a task; no task hides inside another.
+
+mod fence;
+mod run;
+mod test;
+mod tidy;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "tasks of the Hookonce workspace")]
+struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// All tests: lints, rules, unit and conformance tests, clients, faults, the bench's short form
+    Test(test::Args),
+    /// The rules of the house that no compiler checks
+    Tidy,
+    /// Which crate may stand on which
+    Fence,
+}
+
+fn main() -> anyhow::Result<()> {
+    match Args::parse().task {
+        Task::Test(args) => test::run_steps(&args),
+        Task::Tidy => tidy::run(),
+        Task::Fence => fence::run(),
+    }
+}

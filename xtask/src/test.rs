@@ -1,0 +1,39 @@
+//! `cargo xtask test`: everything, in the order in which it fails fastest. `.ci/run` calls the same.
+
+use anyhow::{Result, bail};
+
+use crate::run::run;
+use crate::{fence, tidy};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Only these steps, by name
+    only: Vec<String>,
+}
+
+/// A step: its name and what it does.
+type Step = (&'static str, fn() -> Result<()>);
+
+const STEPS: &[Step] = &[
+    ("format", || run("cargo", &["fmt", "--all", "--check"], &[])),
+    ("tidy", tidy::run),
+    ("fence", fence::run),
+    ("lint", || run("cargo", &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
+    ("unit", || run("cargo", &["test", "--locked", "--workspace"], &[])),
+];
+
+pub fn run_steps(args: &Args) -> Result<()> {
+    let unknown: Vec<&String> = args.only.iter().filter(|o| !STEPS.iter().any(|(name, _)| name == o)).collect();
+    if !unknown.is_empty() {
+        let names: Vec<&str> = STEPS.iter().map(|(name, _)| *name).collect();
+        bail!("no step {unknown:?}; there are {}", names.join(", "));
+    }
+    let mut done = 0;
+    for (name, step) in STEPS.iter().filter(|(name, _)| args.only.is_empty() || args.only.iter().any(|o| o == name)) {
+        eprintln!("\n==== {name}");
+        step()?;
+        done += 1;
+    }
+    println!("steps: {done} passed, 0 failed");
+    Ok(())
+}
