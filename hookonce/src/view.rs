@@ -14,6 +14,7 @@ pub enum Query {
     Requests { source: Option<String>, verdict: Option<String>, after: Option<i64>, limit: usize },
     Request { id: i64 },
     RequestRaw { id: i64 },
+    /// An unmapped row; its number is that of its request row.
     Unmapped { id: i64 },
     Deliveries { consumer: Option<String>, state: Option<String>, event: Option<i64>, after: Option<i64>, limit: usize },
     Delivery { id: i64 },
@@ -65,6 +66,8 @@ pub struct EventRow {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RequestRow {
+    /// What `after` of the next page names: lists go from the newest back, by receipt.
+    pub cursor: i64,
     /// `req_` number, or for an accepted one that of its event, `evt_`.
     pub id: String,
     pub at: i64,
