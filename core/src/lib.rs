@@ -19,6 +19,7 @@ pub mod request;
 pub mod respond;
 pub mod retry;
 pub mod route;
+pub mod sample;
 pub mod settle;
 pub mod signature;
 pub mod source;

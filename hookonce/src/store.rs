@@ -38,24 +38,7 @@ pub enum StoreError {
 
 pub type Verb<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
-/// A refused request, sampled: redacted and cut before it comes here.
-#[derive(Clone, Debug)]
-pub struct Sample {
-    pub source: Arc<str>,
-    pub target: String,
-    pub headers: Headers,
-    pub body: Vec<u8>,
-    pub reason: String,
-    pub received: Micros,
-}
-
-/// What a second of refused traffic comes to: one commit, however many they were.
-#[derive(Clone, Debug, Default)]
-pub struct Refusals {
-    pub samples: Vec<Sample>,
-    /// (source, reason, how many).
-    pub counts: Vec<(Arc<str>, String, u64)>,
-}
+pub use hookonce_core::sample::{Refusals, Sample};
 
 /// What a router pass did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
