@@ -40,11 +40,7 @@ pub struct Submission {
 pub enum Origin {
     Receive,
     /// A person admits the unmapped row of this number: its `decided` mark and the audit row commit with the event.
-    Admit {
-        unmapped: i64,
-        actor: String,
-        reason: String,
-    },
+    Admit { unmapped: i64, actor: String, reason: String },
 }
 
 /// What the ledger holds under an item's digest.
@@ -114,14 +110,19 @@ pub fn taken(item: &Item, known: &Known) -> Taken {
     if counts(item, &known.fingerprint, &known.body_hash, known.rule) {
         return Taken::Duplicate { of: known.event, variant: false };
     }
-    let same = known.conflicts.iter().find(|c| counts(item, &c.fingerprint, &c.body_hash, known.rule));
-    match same {
+    match known.conflicts.iter().find(|c| same(item, c, known.rule)) {
         Some(KnownConflict { event: Some(of), .. }) => Taken::Duplicate { of: *of, variant: true },
         Some(_) => conflict(item, known, KeepBody::Again),
-        None if known.rule != item.rule => Taken::Unknown { of: known.event },
         None if known.conflicts.len() >= CONFLICT_BODIES => conflict(item, known, KeepBody::Full),
+        None if known.rule != item.rule => Taken::Unknown { of: known.event },
         None => conflict(item, known, KeepBody::New),
     }
+}
+
+/// A conflict row may have been written under either rule. Its fingerprint is its key, so an equal one is that row
+/// whatever the rule: volatile values of a held variant's copies may differ, and they are its duplicates all the same.
+fn same(item: &Item, conflict: &KnownConflict, rule: i64) -> bool {
+    item.fingerprint == conflict.fingerprint || counts(item, &conflict.fingerprint, &conflict.body_hash, rule)
 }
 
 fn conflict(item: &Item, known: &Known, store: KeepBody) -> Taken {
@@ -145,13 +146,9 @@ pub struct Beside {
 /// How a new key enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fresh {
-    Event {
-        hold: Option<HoldReason>,
-    },
+    Event { hold: Option<HoldReason> },
     /// Equal signed content under another id, and the source takes that for a copy: origin `copy`, no deliveries.
-    Copy {
-        of: EventNo,
-    },
+    Copy { of: EventNo },
 }
 
 /// Mirror M2: a guard row or the floor makes a copy or a hold.

@@ -94,13 +94,54 @@ pub struct Moved {
 /// What a pass stands on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
+    /// The last row, with the position of the last one whose `own` is null: the router's own.
     pub last: Pass,
+    /// How far each consumer of the routing has got: the position of the last pass that listed it, or its own, else
+    /// where it begins.
+    pub cursors: BTreeMap<ConsumerId, EventNo>,
     pub requests: Vec<Request>,
     pub events: Vec<Routed>,
     /// Position after this pass (the last event read, or where it stood).
     pub upto: EventNo,
     /// Set when this is a catching-up consumer's own pass.
     pub own: Option<ConsumerId>,
+}
+
+impl Opened {
+    /// A pass lists a consumer only if it has got as far as the pass begins; else it catches up first. Its state
+    /// decides nothing.
+    pub fn lists(&self, consumer: ConsumerId) -> bool {
+        self.own.is_none() && self.cursors.get(&consumer) == Some(&self.last.pos)
+    }
+
+    /// A release reaches whoever has gone past the event; the others will meet it.
+    fn passed(&self, consumer: ConsumerId, event: EventNo) -> bool {
+        self.cursors.get(&consumer).is_some_and(|cursor| *cursor >= event)
+    }
+
+    /// A consumer that begins later than the event never meets it.
+    fn will_meet(&self, consumer: ConsumerId, event: EventNo) -> bool {
+        self.cursors.get(&consumer).is_some_and(|cursor| *cursor < event)
+    }
+
+    /// Where this pass begins.
+    fn start(&self) -> EventNo {
+        let own = self.own.and_then(|id| self.cursors.get(&id));
+        own.copied().unwrap_or(self.last.pos)
+    }
+}
+
+/// Whose pass is next: the router's (`None`) and those of consumers that catch up take turns, so that neither waits
+/// for the other's end. `last_own` is of the last row; `busy`: requests or arrivals wait for the router's own pass.
+pub fn turn(
+    last_own: Option<ConsumerId>,
+    pos: EventNo,
+    cursors: &BTreeMap<ConsumerId, EventNo>,
+    busy: bool,
+) -> Option<ConsumerId> {
+    let behind = cursors.iter().filter(|(_, cursor)| **cursor < pos);
+    let furthest = behind.min_by_key(|(id, cursor)| (**cursor, **id)).map(|(id, _)| *id);
+    furthest.filter(|_| !busy || last_own.is_none())
 }
 
 /// One delivery to append. `lane` is `None` where it has none: then it is its own `seq`.
@@ -141,18 +182,18 @@ impl Wanted {
 pub fn wanted(opened: &Opened, routing: &Routing) -> Wanted {
     let mut wanted = Wanted::default();
     for request in &opened.requests {
-        wish(request, routing, &mut wanted);
+        wish(opened, request, routing, &mut wanted);
     }
     for event in &opened.events {
         match opened.own {
-            None => arrival(event, routing, &mut wanted),
+            None => arrival(opened, event, routing, &mut wanted),
             Some(id) => catch_up(event, id, routing, &mut wanted),
         }
     }
     wanted
 }
 
-fn arrival(event: &Routed, routing: &Routing, wanted: &mut Wanted) {
+fn arrival(opened: &Opened, event: &Routed, routing: &Routing, wanted: &mut Wanted) {
     if event.silent {
         return;
     }
@@ -160,11 +201,15 @@ fn arrival(event: &Routed, routing: &Routing, wanted: &mut Wanted) {
         wanted.holds.push((event.event, reason));
         return;
     }
-    let before = wanted.appends.len();
-    for consumer in takers(event, routing) {
-        wanted.appends.push(append(event, consumer, None));
+    let mut nobody = true;
+    // A taker that still catches up will meet the event: held is only what nobody takes, listed or not.
+    for consumer in takers(event, routing).filter(|c| opened.will_meet(c.id, event.event)) {
+        nobody = false;
+        if opened.lists(consumer.id) {
+            wanted.appends.push(append(event, consumer, None));
+        }
     }
-    if wanted.appends.len() == before {
+    if nobody {
         wanted.holds.push((event.event, HoldReason::NoConsumer));
     }
 }
@@ -186,7 +231,7 @@ fn catch_up(event: &Routed, id: ConsumerId, routing: &Routing, wanted: &mut Want
     }
 }
 
-fn wish(request: &Request, routing: &Routing, wanted: &mut Wanted) {
+fn wish(opened: &Opened, request: &Request, routing: &Routing, wanted: &mut Wanted) {
     wanted.done.push(request.id);
     match &request.what {
         Wish::Gone => {}
@@ -196,7 +241,8 @@ fn wish(request: &Request, routing: &Routing, wanted: &mut Wanted) {
             for consumer in takers(event, routing) {
                 nobody = false;
                 let twice = wanted.appends.iter().any(|a| a.event == event.event && a.consumer == consumer.id);
-                if !delivered.contains(&consumer.id) && !twice {
+                let has = delivered.contains(&consumer.id) || twice;
+                if !has && opened.passed(consumer.id, event.event) {
                     wanted.appends.push(append(event, consumer, request.decided));
                 }
             }
@@ -256,8 +302,8 @@ pub struct PassRows {
 
 impl PassRows {
     /// A pass that changes nothing is not written.
-    pub fn is_empty(&self, last: &Pass) -> bool {
-        self.done.is_empty() && self.pass.pos == last.pos && self.pass.own == last.own
+    pub fn is_empty(&self, opened: &Opened) -> bool {
+        self.done.is_empty() && self.pass.pos == opened.start()
     }
 }
 
@@ -291,7 +337,7 @@ fn next(opened: &Opened, seq: i64, routing: &Routing) -> Pass {
         config: routing.config,
         consumers: match opened.own {
             Some(_) => Vec::new(),
-            None => routing.consumers.iter().map(|c| c.id).collect(),
+            None => routing.consumers.iter().map(|c| c.id).filter(|id| opened.lists(*id)).collect(),
         },
         own: opened.own,
     }
