@@ -1,9 +1,10 @@
 //! The judge: drives the real server as a child process, breaks it, and says from outside evidence whether the
 //! promises held.
 //!
-//! Here: the evidence ([`history`]), a reader of the dead store ([`dump`]) and the [`checker`]. Not here: anything of
-//! the engine. This crate signs, hashes and reads SQLite with code of its own and must never depend on another crate
-//! of this workspace; a judge that shares code with the accused shares its mistakes.
+//! Here: the evidence ([`history`]), a reader of the dead store ([`dump`]), the [`checker`], and the [`rig`] around
+//! the child. Not here: anything of the engine. This crate signs, hashes and reads SQLite with code of its own and
+//! must never depend on another crate of this workspace; a judge that shares code with the accused shares its
+//! mistakes.
 //!
 //! Start at [`checker::judge`]: everything else exists to feed it.
 
@@ -11,4 +12,5 @@ pub mod checker;
 pub mod dice;
 pub mod dump;
 pub mod history;
+pub mod rig;
 pub mod sign;

@@ -1,0 +1,80 @@
+//! Where a run lives: its folders, and a loopback address of its own so that runs beside each other never meet.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use crate::dice::Dice;
+
+const INGEST: u16 = 18080;
+const ADMIN: u16 = 18081;
+const RECEIVER: u16 = 18082;
+/// Addresses tried before giving up; 16 million are there.
+const TRIES: u32 = 64;
+
+/// `store` may lie on another file system than `evidence`: it is what a fault reaches.
+#[derive(Debug, Clone)]
+pub struct Place {
+    pub folder: PathBuf,
+    pub store: PathBuf,
+    pub ip: IpAddr,
+}
+
+impl Place {
+    /// A fresh place under `folder`; what lay there is removed, so that a run never judges the leavings of another.
+    pub fn fresh(folder: &Path) -> Result<Self> {
+        if folder.exists() {
+            std::fs::remove_dir_all(folder)?;
+        }
+        let place = Self { folder: folder.to_path_buf(), store: folder.join("store"), ip: free_address()? };
+        std::fs::create_dir_all(&place.store)?;
+        std::fs::create_dir_all(place.evidence())?;
+        Ok(place)
+    }
+
+    pub fn evidence(&self) -> PathBuf {
+        self.folder.join("evidence")
+    }
+
+    pub fn look(&self) -> PathBuf {
+        self.folder.join("look")
+    }
+
+    pub fn log(&self) -> PathBuf {
+        self.folder.join("server.log")
+    }
+
+    pub fn config(&self) -> PathBuf {
+        self.store.join("hookonce.toml")
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.store.join("hookonce.db")
+    }
+
+    pub fn ingest(&self) -> SocketAddr {
+        SocketAddr::new(self.ip, INGEST)
+    }
+
+    pub fn admin(&self) -> SocketAddr {
+        SocketAddr::new(self.ip, ADMIN)
+    }
+
+    pub fn receiver(&self) -> SocketAddr {
+        SocketAddr::new(self.ip, RECEIVER)
+    }
+}
+
+/// All of 127/8 is loopback: an address of one's own makes fixed ports free, also for the restarted child.
+fn free_address() -> Result<IpAddr> {
+    let mut dice = Dice::new(Dice::seed()?);
+    for _ in 0..TRIES {
+        let [a, b, c, ..] = dice.draw().to_be_bytes();
+        let ip = IpAddr::V4(Ipv4Addr::new(127, a.clamp(1, 250), b, c.clamp(1, 250)));
+        if TcpListener::bind((ip, INGEST)).is_ok() {
+            return Ok(ip);
+        }
+    }
+    bail!("no free loopback address in {TRIES} tries")
+}
