@@ -3,7 +3,8 @@
 use crate::request::{Headers, Request};
 
 use super::refusal::Refusal;
-use super::scheme::{MAX_PARTS, SchemeError};
+use super::scheme::{MAX_PARTS, SchemeError, Signed};
+use super::special::Prepared;
 
 /// What of a request can be signed. Borrowed, so that a sender needs no [`Request`] to sign one.
 #[derive(Clone, Copy, Debug)]
@@ -105,21 +106,68 @@ fn push_literal(parts: &mut Vec<Part>, text: &str) {
 }
 
 fn header<'a>(headers: &'a Headers, name: &'a str, before: Option<&str>) -> Result<&'a [u8], Refusal> {
-    let value = headers.single(name).map_err(|_| Refusal::MalformedHeader)?.ok_or(Refusal::MissingHeader)?;
+    let value = headers.single(name).map_err(|_| Refusal::MalformedHeader)?.unwrap_or_default();
+    if value.trim_ascii().is_empty() {
+        return Err(Refusal::MissingHeader);
+    }
     if before.is_some_and(|text| value.windows(text.len()).any(|w| w == text.as_bytes())) {
         return Err(Refusal::MalformedHeader);
     }
     Ok(value)
 }
 
-/// The pieces in order. On the stack: this is built for every request that arrives.
+/// What may have been signed.
 #[derive(Debug)]
+pub(super) enum Contents<'a> {
+    Template(Content<'a>),
+    Special(Prepared),
+}
+
+impl<'a> Contents<'a> {
+    pub(super) fn of(
+        signed: &Signed,
+        template: &'a [Part],
+        parts: &Parts<'a>,
+        timestamp: &'a str,
+    ) -> Result<Contents<'a>, Refusal> {
+        match signed {
+            Signed::Template(_) => Content::fill(template, parts, timestamp).map(Contents::Template),
+            Signed::Special(prepare) => prepare(parts).map(Contents::Special),
+        }
+    }
+
+    /// One, or several that are as good.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Content<'_>> {
+        let (one, several) = match self {
+            Contents::Template(content) => (Some(*content), [].as_slice()),
+            Contents::Special(prepared) => (None, prepared.alternatives.as_slice()),
+        };
+        one.into_iter().chain(several.iter().map(|whole| Content::whole(whole)))
+    }
+
+    /// What must hold beside the signature, asked for once that is right.
+    pub(super) fn body(&self) -> Result<(), Refusal> {
+        match self {
+            Contents::Template(_) => Ok(()),
+            Contents::Special(prepared) => prepared.body,
+        }
+    }
+}
+
+/// The pieces in order. On the stack: this is built for every request that arrives.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Content<'a> {
     pieces: [&'a [u8]; MAX_PARTS],
 }
 
 impl<'a> Content<'a> {
-    pub(super) fn fill(template: &'a [Part], parts: &Parts<'a>, timestamp: &'a str) -> Result<Content<'a>, Refusal> {
+    fn whole(bytes: &'a [u8]) -> Content<'a> {
+        let mut pieces: [&[u8]; MAX_PARTS] = [&[]; MAX_PARTS];
+        pieces[0] = bytes;
+        Content { pieces }
+    }
+
+    fn fill(template: &'a [Part], parts: &Parts<'a>, timestamp: &'a str) -> Result<Content<'a>, Refusal> {
         let mut pieces: [&[u8]; MAX_PARTS] = [&[]; MAX_PARTS];
         for (piece, part) in pieces.iter_mut().zip(template) {
             *piece = part.value(parts, timestamp)?;
@@ -131,7 +179,7 @@ impl<'a> Content<'a> {
         self.pieces.iter().copied()
     }
 
-    pub(super) fn to_vec(&self) -> Vec<u8> {
+    pub(super) fn joined(&self) -> Vec<u8> {
         self.pieces.concat()
     }
 }

@@ -5,7 +5,7 @@ use crate::request::Headers;
 use crate::time::{MILLISECOND, Micros, SECOND};
 
 use super::refusal::Refusal;
-use super::scheme::{Place, Scheme, Timestamp, Unit};
+use super::scheme::{Place, Scheme, Selector, Timestamp, Unit};
 
 /// More digits than any honest timestamp has, few enough that no arithmetic overflows.
 const MAX_DIGITS: usize = 18;
@@ -20,15 +20,20 @@ pub(super) struct Claim<'a> {
     /// As it was written: these bytes are signed, not the number.
     pub(super) timestamp: &'a str,
     pub(super) made: Option<Micros>,
+    /// The id of the key, where the sender names it.
+    pub(super) key: Option<&'a str>,
 }
 
 impl<'a> Claim<'a> {
     pub(super) fn read(scheme: &'a Scheme, headers: &'a Headers) -> Result<Claim<'a>, Refusal> {
         let signatures = header(headers, &scheme.header)?;
-        let mut claim = Claim { signatures, list: scheme.list.as_deref(), timestamp: "", made: None };
+        let mut claim = Claim { signatures, list: scheme.list.as_deref(), timestamp: "", made: None, key: None };
         if let Some(stamp) = &scheme.timestamp {
             claim.timestamp = claim.find_timestamp(stamp, headers)?;
             claim.made = Some(instant(claim.timestamp, stamp.unit).ok_or(Refusal::MalformedTimestamp)?);
+        }
+        if let Some(selector) = &scheme.selector {
+            claim.key = selected(selector, headers)?;
         }
         Ok(claim)
     }
@@ -54,6 +59,22 @@ impl<'a> Claim<'a> {
                 }
             }
         }
+    }
+}
+
+/// `None`: the header is not there.
+fn selected<'a>(selector: &Selector, headers: &'a Headers) -> Result<Option<&'a str>, Refusal> {
+    let settings = match header(headers, &selector.header) {
+        Ok(settings) => settings,
+        Err(Refusal::MissingHeader) => return Ok(None),
+        Err(refusal) => return Err(refusal),
+    };
+    let entries = || settings.split(&*selector.list);
+    let mut ids = entries().filter_map(|entry| entry.strip_prefix(&*selector.key));
+    match (ids.next(), ids.next()) {
+        (Some(_), None) if !entries().any(|entry| entry == selector.agreed) => Err(Refusal::UnsupportedAlgorithm),
+        (Some(id), None) => Ok(Some(id)),
+        _ => Err(Refusal::MalformedHeader),
     }
 }
 

@@ -71,6 +71,8 @@ pub(super) struct Key {
     pub(super) name: Arc<str>,
     pub(super) variant: Variant,
     pub(super) material: Material,
+    /// Set where the scheme lets the sender name the key.
+    pub(super) id: Option<Arc<str>>,
     not_before: Option<Micros>,
     not_after: Option<Micros>,
 }
@@ -117,13 +119,18 @@ impl Key {
             return Err(KeyError::Blank(secret.name.clone()));
         }
         let form_error = |wanted| KeyError::Form { name: secret.name.clone(), wanted };
-        let variant =
-            scheme.variants.iter().find(|v| v.key.takes(text)).ok_or_else(|| form_error("key of this scheme"))?;
+        let id = scheme.selector.as_ref().and(secret.id.clone());
+        let variant = match &scheme.selector {
+            Some(selector) if id.is_some() => Some(&selector.variant),
+            _ => scheme.variants.iter().find(|variant| variant.key.takes(text)),
+        };
+        let variant = variant.ok_or_else(|| form_error("key of this scheme"))?;
         let material = Material::new(variant, text).map_err(form_error)?;
         Ok(Key {
             name: secret.name.clone(),
             variant: variant.clone(),
             material,
+            id,
             not_before: secret.not_before,
             not_after: secret.not_after,
         })

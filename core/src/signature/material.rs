@@ -64,7 +64,7 @@ impl Material {
             Material::Sha256(mac) => any_equal(&tag(mac, content, encoding), texts),
             Material::Sha512(mac) => any_equal(&tag(mac, content, encoding), texts),
             Material::Ed25519 { public, .. } => {
-                let message = content.to_vec();
+                let message = content.joined();
                 texts.iter().filter_map(|text| encoding.read(text)).any(|bytes| {
                     // Strict: without it one message and key have more than one right signature.
                     Signature::from_slice(&bytes).is_ok_and(|s| public.verify_strict(&message, &s).is_ok())
@@ -80,7 +80,7 @@ impl Material {
             Material::Sha256(mac) => Some(tag(mac, content, encoding)),
             Material::Sha512(mac) => Some(tag(mac, content, encoding)),
             Material::Ed25519 { private, .. } => {
-                let signature = private.as_ref()?.sign(&content.to_vec());
+                let signature = private.as_ref()?.sign(&content.joined());
                 Some(encoding.write(&signature.to_bytes()))
             }
         }

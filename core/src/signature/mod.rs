@@ -15,14 +15,20 @@ mod keys;
 mod material;
 mod refusal;
 mod scheme;
+mod sign;
+mod special;
 mod verify;
 
 pub mod catalog;
+pub mod handshake;
 
 pub use content::Parts;
 pub use keys::{KeyError, Keys, MAX_SECRETS, Secret, Use};
 pub use refusal::Refusal;
 pub use scheme::{
-    Algorithm, Encoding, Hash, KeyForm, MAX_PARTS, Place, Scheme, SchemeError, Signed, Text, Timestamp, Unit, Variant,
+    Algorithm, Encoding, Hash, KeyForm, MAX_PARTS, Place, Scheme, SchemeError, Selector, Signed, Text, Timestamp, Unit,
+    Variant,
 };
+pub use sign::{SignError, sign};
+pub use special::Prepared;
 pub use verify::{MAX_SIGNATURES, Options, Verified, verify};

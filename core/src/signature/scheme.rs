@@ -3,7 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::content::Part;
+use super::content::{Part, Parts};
+use super::refusal::Refusal;
+use super::special::Prepared;
 
 /// Text that the catalog borrows and the configuration owns.
 pub type Text = Cow<'static, str>;
@@ -23,6 +25,22 @@ pub struct Scheme {
     pub variants: Cow<'static, [Variant]>,
     pub signed: Signed,
     pub timestamp: Option<Timestamp>,
+    pub selector: Option<Selector>,
+}
+
+/// A header by which the sender names the key. A request that has it is checked with that key and no other, one that
+/// has it not with the keys without an id.
+#[derive(Clone, Debug)]
+pub struct Selector {
+    pub header: Text,
+    /// What separates its entries.
+    pub list: Text,
+    /// What stands before the key's id.
+    pub key: Text,
+    /// The entry that must stand beside it: the algorithm is ours, the sender may only agree.
+    pub agreed: Text,
+    /// How keys with an id sign.
+    pub variant: Variant,
 }
 
 /// One kind of signature within a scheme.
@@ -79,6 +97,8 @@ pub enum KeyForm {
 pub enum Signed {
     /// Literal text with `{timestamp}`, `{body}`, `{header:N}`, `{url}`, `{method}`, `{path}`, `{query}`.
     Template(Text),
+    /// What no template can say; see `special`.
+    Special(fn(&Parts<'_>) -> Result<Prepared, Refusal>),
 }
 
 #[derive(Clone, Debug)]
@@ -130,7 +150,7 @@ impl Scheme {
     pub fn hmac(name: Text, hash: Hash, header: Text, prefix: Text, encoding: Encoding, signed: Text) -> Scheme {
         let variant = Variant { prefix, algorithm: Algorithm::Hmac(hash), encoding, key: KeyForm::Text };
         let variants = Cow::Owned(vec![variant]);
-        Scheme { name, header, list: None, variants, signed: Signed::Template(signed), timestamp: None }
+        Scheme { name, header, list: None, variants, signed: Signed::Template(signed), timestamp: None, selector: None }
     }
 
     /// Everything that is wrong with it; the configuration reports all problems at once.
@@ -152,6 +172,7 @@ impl Scheme {
     pub(super) fn parts(&self) -> Result<Vec<Part>, SchemeError> {
         match &self.signed {
             Signed::Template(text) => Part::parse(text),
+            Signed::Special(_) => Ok(Vec::new()),
         }
     }
 

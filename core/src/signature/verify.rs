@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::request::Request;
 use crate::time::{Micros, SECOND};
 
-use super::content::{Content, Parts};
+use super::content::{Contents, Parts};
 use super::grammar::Claim;
 use super::keys::{Key, Keys};
 use super::refusal::Refusal;
@@ -50,17 +50,18 @@ impl Verified {
 pub fn verify(keys: &Keys, request: &Request, options: &Options, now_seconds: i64) -> Result<Verified, Refusal> {
     let parts = Parts::of(request);
     let claim = Claim::read(&keys.scheme, parts.headers)?;
-    let content = Content::fill(&keys.parts, &parts, claim.timestamp)?;
-    let key = matching(keys, &claim, &content, now_seconds)?;
+    let contents = Contents::of(&keys.scheme.signed, &keys.parts, &parts, claim.timestamp)?;
+    let key = matching(keys, &claim, &contents, now_seconds)?;
+    contents.body()?;
     if let (Some(stamp), Some(made)) = (&keys.scheme.timestamp, claim.made) {
         check_age(stamp, options, made, now_seconds)?;
     }
     Ok(Verified { secret: Some(key.name.clone()) })
 }
 
-fn matching<'k>(keys: &'k Keys, claim: &Claim<'_>, content: &Content<'_>, now: i64) -> Result<&'k Key, Refusal> {
+fn matching<'k>(keys: &'k Keys, claim: &Claim<'_>, contents: &Contents<'_>, now: i64) -> Result<&'k Key, Refusal> {
     let mut refusal = Refusal::UnknownKey;
-    for key in keys.active(now) {
+    for key in keys.active(now).filter(|key| key.id.as_deref() == claim.key) {
         let mut texts: [&[u8]; MAX_SIGNATURES] = [&[]; MAX_SIGNATURES];
         let count = texts.iter_mut().zip(candidates(key, claim)).map(|(text, found)| *text = found).count();
         let texts = texts.get(..count).unwrap_or_default();
@@ -68,7 +69,7 @@ fn matching<'k>(keys: &'k Keys, claim: &Claim<'_>, content: &Content<'_>, now: i
             if refusal == Refusal::UnknownKey {
                 refusal = Refusal::MalformedSignature;
             }
-        } else if key.material.confirms(content, key.variant.encoding, texts) {
+        } else if contents.iter().any(|content| key.material.confirms(&content, key.variant.encoding, texts)) {
             return Ok(key);
         } else {
             refusal = Refusal::SignatureMismatch;

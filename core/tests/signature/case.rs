@@ -30,10 +30,8 @@ pub fn of(provider: &str) -> Vec<Case> {
     list.iter().map(Case::read).collect()
 }
 
-/// A scheme of the catalog, by its name.
 pub fn scheme(name: &str) -> &'static Scheme {
-    let mut schemes = catalog::all().iter().flat_map(|provider| provider.schemes.iter().copied());
-    schemes.find(|scheme| scheme.name == name).unwrap_or_else(|| panic!("no scheme {name}"))
+    catalog::scheme(name).unwrap_or_else(|| panic!("no scheme {name}"))
 }
 
 impl Case {
@@ -57,6 +55,12 @@ impl Case {
         }
     }
 
+    /// All valid vectors of all providers, to derive from.
+    pub fn valid() -> Vec<Case> {
+        let cases = catalog::all().iter().flat_map(|provider| of(provider.id));
+        cases.filter(|case| case.valid && case.kind == "verify").collect()
+    }
+
     pub fn keys(&self) -> Keys {
         Keys::new(scheme(&self.scheme), &self.secrets).expect("keys")
     }
@@ -68,7 +72,12 @@ impl Case {
 
 fn secrets(value: &Value) -> Vec<Secret> {
     let listed = value["secrets"].as_array().into_iter().flatten().filter_map(Value::as_str).enumerate();
-    listed.map(|(at, secret)| Secret::new(format!("secret-{at}"), secret)).collect()
+    let plain = listed.map(|(at, secret)| Secret::new(format!("secret-{at}"), secret));
+    let shared = value["config"]["shared_keys"].as_object().into_iter().flatten().map(|(id, secret)| {
+        let secret = Secret::new(format!("shared-{id}"), secret.as_str().expect("a secret"));
+        Secret { id: Some(id.as_str().into()), ..secret }
+    });
+    plain.chain(shared).collect()
 }
 
 fn options(config: &Value) -> Options {

@@ -1,9 +1,7 @@
 //! Every vector of every provider that is built: accept or refuse is binding, and so is the reason, of which a vector
 //! may allow several.
 
-mod case;
-
-use case::Case;
+use crate::case::{self, Case};
 
 fn judge(case: &Case) -> Result<(), String> {
     match (case.valid, case.verify()) {
@@ -43,4 +41,9 @@ fn standard_webhooks() {
 #[test]
 fn stripe() {
     all_hold("stripe", 15);
+}
+
+#[test]
+fn twilio() {
+    all_hold("twilio", 22);
 }

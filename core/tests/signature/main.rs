@@ -1,0 +1,11 @@
+//! The signature engine against the vectors of the providers, against what can be derived from them, and against
+//! hostile input. Start at `vectors.rs`; `case.rs` reads them.
+
+mod case;
+mod field_cases;
+mod handshakes;
+mod hostile;
+mod key_errors;
+mod negatives;
+mod signing;
+mod vectors;
