@@ -1,0 +1,95 @@
+//! The command tree. One file a command: `Args` and `run`. A new command is its `mod`, one variant of [`Command`] and
+//! one arm of [`run`]; everything about streams, formats and exit codes is in `output` and `failure`.
+
+mod check;
+mod completions;
+mod context;
+mod failure;
+mod init;
+pub mod output;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+pub use context::{Context, Global};
+pub use failure::{Exit, Failure};
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "hookonce",
+    version,
+    about = "The durable, idempotent inbox for webhooks",
+    before_help = "Examples:
+  hookonce init --source stripe     write hookonce.toml and a secret to try it with
+  hookonce check                    say everything that is wrong with the configuration
+  hookonce completions bash         completions for your shell",
+    after_help = "Exit codes: 0 done, 1 failed, 2 usage, 3 configuration, 4 not authorised, 5 not found, 6 precondition,
+7 server unreachable (safe to retry), 8 timed out, 9 partly done.",
+    propagate_version = true,
+    arg_required_else_help = true,
+    subcommand_required = true
+)]
+pub struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Init(init::Args),
+    Check(check::Args),
+    Completions(completions::Args),
+}
+
+fn run(command: Command, ctx: &Context) -> Result<(), Failure> {
+    match command {
+        Command::Init(args) => init::run(args, ctx),
+        Command::Check(args) => check::run(args, ctx),
+        Command::Completions(args) => completions::run(args, ctx),
+    }
+}
+
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    match Cli::try_parse_from(&args) {
+        Ok(cli) => {
+            let ctx = Context::new(&cli.global);
+            run(cli.command, &ctx).map_or_else(|failure| failure.report(&ctx), |()| ExitCode::SUCCESS)
+        }
+        Err(error) => not_parsed(&error, &args),
+    }
+}
+
+/// Help and version are data and go to stdout; everything else is a usage error.
+fn not_parsed(error: &clap::Error, args: &[OsString]) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        let _ = write!(std::io::stdout(), "{}", error.render());
+        return ExitCode::SUCCESS;
+    }
+    let text = error.render().to_string();
+    let mut stderr = std::io::stderr();
+    let _ = write!(stderr, "{}", output::escape::block(&text));
+    if wants_json(args) {
+        let what = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        let _ = writeln!(stderr, "{}", Failure::usage(what).problem_details());
+    }
+    Exit::Usage.into()
+}
+
+/// The arguments did not parse, so this can only look for what was meant.
+fn wants_json(args: &[OsString]) -> bool {
+    let texts: Vec<&str> = args.iter().filter_map(|a| a.to_str()).collect();
+    let word = |w: &str| matches!(w, "json" | "jsonl");
+    texts.iter().any(|a| {
+        *a == "--json" || a.strip_prefix("--output=").is_some_and(word) || a.strip_prefix("-o").is_some_and(word)
+    }) || texts.windows(2).any(|pair| matches!(pair[0], "-o" | "--output") && word(pair[1]))
+}
+
+#[cfg(test)]
+mod tests;
