@@ -92,4 +92,6 @@ pub enum Outcome {
     Dead(String),
     /// Not tried at all (consumer paused, breaker open): back at once, nothing counted.
     Untried { delay: i64 },
+    /// Tried, and the other side asked to come back after that long (`Retry-After`): said in the history, not counted.
+    Deferred { reason: String, after: i64 },
 }

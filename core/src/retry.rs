@@ -24,6 +24,16 @@ pub fn delay(policy: &Policy, n: i64, after: Option<Micros>, dice: u64) -> Micro
     jittered.max(after.unwrap_or(0).clamp(0, RETRY_AFTER_MAX))
 }
 
+/// The least delay of a deferral: a receiver that asks for nothing must not be asked without a pause.
+pub const DEFER_MIN: Micros = crate::time::SECOND;
+
+/// The delay that the other side asked for, and up to a tenth more: it said the same to everybody.
+pub fn deferred(after: Micros, dice: u64) -> Micros {
+    let asked = after.clamp(DEFER_MIN, RETRY_AFTER_MAX);
+    let spread = (asked / 10) as u64;
+    asked.saturating_add((dice % (spread + 1)) as i64)
+}
+
 /// Whether the failure just counted was the last: `attempts` and `elapsed` (since the first counted failure) include it.
 pub fn exhausted(policy: &Policy, attempts: i64, elapsed: Micros) -> bool {
     policy.attempts.is_some_and(|limit| attempts >= limit) || elapsed >= policy.give_up_after
@@ -50,5 +60,19 @@ mod tests {
         }
         assert_eq!(delay(&policy, 1, Some(60 * SECOND), 0), 60 * SECOND);
         assert_eq!(delay(&policy, 1, Some(i64::MAX), 0), RETRY_AFTER_MAX);
+    }
+
+    #[test]
+    fn a_deferral_is_never_earlier_than_asked_nor_without_a_pause() {
+        for (after, least, most) in [
+            (i64::MIN, DEFER_MIN, DEFER_MIN + DEFER_MIN / 10),
+            (0, DEFER_MIN, DEFER_MIN + DEFER_MIN / 10),
+            (60 * SECOND, 60 * SECOND, 66 * SECOND),
+            (i64::MAX, RETRY_AFTER_MAX, RETRY_AFTER_MAX + RETRY_AFTER_MAX / 10),
+        ] {
+            let delays: Vec<i64> = [0, 1, 77_777_777_777, u64::MAX].iter().map(|dice| deferred(after, *dice)).collect();
+            assert!(delays.iter().all(|d| (least..=most).contains(d)), "{after}: {delays:?}");
+            assert!(delays.windows(2).any(|w| w[0] != w[1]), "{after}: {delays:?} is no spread");
+        }
     }
 }
