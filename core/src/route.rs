@@ -235,6 +235,8 @@ fn wish(opened: &Opened, request: &Request, routing: &Routing, wanted: &mut Want
     wanted.done.push(request.id);
     match &request.what {
         Wish::Gone => {}
+        // A second approval of the same changes nothing.
+        Wish::Move { delivery } if moves(wanted, delivery) => {}
         Wish::Move { delivery } => wanted.appends.push(moved(delivery, request.decided)),
         Wish::Release { event, delivered } => {
             let mut nobody = true;
@@ -251,6 +253,10 @@ fn wish(opened: &Opened, request: &Request, routing: &Routing, wanted: &mut Want
             }
         }
     }
+}
+
+fn moves(wanted: &Wanted, delivery: &Moved) -> bool {
+    wanted.appends.iter().any(|a| a.moved.as_ref().is_some_and(|m| m.id == delivery.id))
 }
 
 fn takers<'a>(event: &'a Routed, routing: &'a Routing) -> impl Iterator<Item = &'a Consumer> {

@@ -3,5 +3,8 @@
 //! Here: the store contract ([`store`]) and its backends, and the loops that drive it. Not here: HTTP (crate
 //! `hookonce-http`), code that sends (`hookonce-destinations`), decisions (`hookonce-core`).
 
+pub mod clock;
 pub mod store;
+#[cfg(feature = "testkit")]
+pub mod testkit;
 pub mod view;

@@ -1,0 +1,83 @@
+//! Configuration on the model: consumers get their ids, new definitions a number and a pass row.
+
+use hookonce_core::consumer::{Consumer, From};
+use hookonce_core::route::Routing;
+use hookonce_core::time::Micros;
+
+use super::rows::{self, Pass, Rows, Rule};
+
+/// The verb. The same definitions again change nothing.
+pub fn configure(rows: &mut Rows, consumers: Vec<Consumer>, now: Micros, node: i64) -> Routing {
+    let last = rows.pass.last_key_value().map(|(_, p)| p.clone());
+    let number = last.as_ref().map_or(0, |p| p.config) + 1;
+    let before = rows.counters.config.clone();
+    let mut named: Vec<Consumer> = consumers
+        .into_iter()
+        .map(|consumer| Consumer { id: configure_consumer(rows, &consumer, number), ..consumer })
+        .collect();
+    named.sort_by_key(|c| c.id);
+    rows.counters.config = named.iter().filter_map(|c| newest(rows, c.id)).collect();
+    let changed = last.is_none() || rows.counters.config != before;
+    if changed {
+        configure_pass(rows, last, number, now, node);
+    }
+    Routing { config: if changed { number } else { number - 1 }, consumers: named }
+}
+
+fn newest(rows: &Rows, id: i64) -> Option<(i64, i64)> {
+    super::definitions(rows).get(&id).map(|c| (c.id, c.number))
+}
+
+/// The id is the name's; a definition that differs from the newest one is a row more.
+fn configure_consumer(rows: &mut Rows, consumer: &Consumer, number: i64) -> i64 {
+    let definition = definition(consumer);
+    let known = super::definitions(rows).into_values().find(|c| c.name == *consumer.name).cloned();
+    let same = known.as_ref().is_some_and(|c| c.definition == definition);
+    let id = known.as_ref().map_or_else(|| next_id(rows), |c| c.id);
+    if same {
+        return id;
+    }
+    let from_pos = known.as_ref().map_or_else(|| begins(rows, consumer.from), |c| c.from_pos);
+    let state = known.map_or_else(|| "live".to_owned(), |c| c.state);
+    rows.consumer.put(rows::Consumer { id, name: consumer.name.to_string(), number, from_pos, definition, state });
+    id
+}
+
+fn next_id(rows: &Rows) -> i64 {
+    rows.consumer.last_key_value().map_or(1, |((id, _), _)| id + 1)
+}
+
+/// The position behind which a consumer that was not there before begins.
+fn begins(rows: &Rows, from: From) -> i64 {
+    match from {
+        From::Now => rows.counters.event,
+        From::Beginning => 0,
+        From::Time(at) => {
+            let first = rows.event.values().find(|e| e.received >= at).map(|e| e.id);
+            first.map_or(rows.counters.event, |id| id - 1)
+        }
+    }
+}
+
+fn definition(consumer: &Consumer) -> String {
+    format!("{:?}", Consumer { id: 0, ..consumer.clone() })
+}
+
+/// Same position, new configuration. It lists whom the last one listed: those stand where it stands.
+fn configure_pass(rows: &mut Rows, last: Option<Pass>, number: i64, now: Micros, node: i64) {
+    let main = rows.pass.values().rev().find(|p| p.own.is_none()).cloned();
+    let (pos, consumers) = main.map_or((0, String::new()), |p| (p.pos, p.consumers));
+    let (n, seq) = last.map_or((1, 0), |p| (p.n + 1, p.seq));
+    rows.pass.put(Pass { n, pos, seq, consumers, own: None, config: number, node, at: now });
+}
+
+/// The verb: equal definitions share a number.
+pub fn rule(rows: &mut Rows, source: &str, definition: &str, now: Micros) -> i64 {
+    if let Some(rule) = rows.rule.values_mut().find(|r| r.definition == definition) {
+        rule.last_used = now;
+        return rule.number;
+    }
+    let number = super::after(&rows.rule);
+    rows.rule.put(Rule { number, source: source.into(), definition: definition.into(), last_used: now });
+    number
+}

@@ -1,0 +1,58 @@
+//! Housekeeping on the model: the slow audit of invariant 5, samples of refused requests, audit rows.
+
+use hookonce_core::time::Micros;
+
+use super::rows::{InboxAudit, Rows, Sample, WorkAudit};
+use super::settle::work_row;
+use crate::store::{Refusals, Swept};
+
+/// The verb: lanes whose first open delivery is nobody's. It must never find one.
+pub fn sweep(rows: &mut Rows, now: Micros) -> Swept {
+    let headless = sweep_lanes(rows);
+    for (_, seq) in &headless {
+        work_row(rows, *seq, now);
+    }
+    Swept { headless: headless.into_iter().map(|(lane, _)| lane).collect() }
+}
+
+/// Open lanes without work or halted row at their head, with that head.
+pub fn sweep_lanes(rows: &Rows) -> Vec<(i64, i64)> {
+    let mut heads = std::collections::BTreeMap::new();
+    for delivery in rows.delivery.values().filter(|d| d.open) {
+        heads.entry(delivery.lane).or_insert(delivery.seq);
+    }
+    let idle = |seq: i64| !rows.work.contains_key(&seq) && !rows.halted.values().any(|h| h.seq == seq);
+    heads.into_iter().filter(|(_, seq)| idle(*seq)).collect()
+}
+
+/// The verb: copies of refused requests, apart from the inbox (invariant 22).
+pub fn refused(rows: &mut Rows, refusals: &Refusals) {
+    for sample in &refusals.samples {
+        let id = super::after(&rows.sample);
+        rows.sample.put(Sample {
+            id,
+            source: sample.source.to_string(),
+            target: sample.target.clone(),
+            headers: super::headers(&sample.headers),
+            body: sample.body.clone(),
+            reason: sample.reason.clone(),
+            received: sample.received,
+        });
+    }
+}
+
+pub fn audit_inbox(rows: &mut Rows, at: Micros, actor: &str, action: &str, target: &str, reason: &str) -> i64 {
+    let id = super::after(&rows.inbox_audit);
+    let (actor, action, target, reason) = (actor.into(), action.into(), target.into(), reason.into());
+    let row = InboxAudit { id, at, actor, action, target, reason, detail: String::new(), prev: vec![], hash: vec![] };
+    rows.inbox_audit.put(row);
+    id
+}
+
+pub fn audit_work(rows: &mut Rows, at: Micros, actor: &str, action: &str, target: &str, reason: &str) -> i64 {
+    let id = super::after(&rows.work_audit);
+    let (actor, action, target, reason) = (actor.into(), action.into(), target.into(), reason.into());
+    let row = WorkAudit { id, at, actor, action, target, reason, detail: String::new(), prev: vec![], hash: vec![] };
+    rows.work_audit.put(row);
+    id
+}
