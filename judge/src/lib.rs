@@ -8,9 +8,15 @@
 //!
 //! Start at [`checker::judge`]: everything else exists to feed it.
 
+pub mod binary;
 pub mod checker;
 pub mod dice;
 pub mod dump;
 pub mod history;
+pub mod kill;
+pub mod planted;
+pub mod power;
+pub mod results;
 pub mod rig;
 pub mod sign;
+pub mod trial;

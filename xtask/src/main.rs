@@ -1,5 +1,6 @@
 //! Everything that the project does to itself: `cargo xtask <what>`. One file a task; no task hides inside another.
 
+mod campaign;
 mod fence;
 mod run;
 mod test;
@@ -18,6 +19,8 @@ struct Args {
 enum Task {
     /// All tests: lints, rules, unit and conformance tests, clients, faults, the bench's short form
     Test(test::Args),
+    /// Faults in numbers: `kill --cycles 1000 --resume`, `power --cycles 400`, `planted`
+    Campaign(campaign::Args),
     /// The rules of the house that no compiler checks
     Tidy,
     /// Which crate may stand on which
@@ -27,6 +30,7 @@ enum Task {
 fn main() -> anyhow::Result<()> {
     match Args::parse().task {
         Task::Test(args) => test::run_steps(&args),
+        Task::Campaign(args) => campaign::run_asked(&args),
         Task::Tidy => tidy::run(),
         Task::Fence => fence::run(),
     }

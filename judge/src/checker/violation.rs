@@ -15,6 +15,8 @@ pub enum Rule {
     Integrity,
     /// A truly signed request was answered as if it were wrong.
     Answer,
+    /// The server ended by itself, or did not end when told.
+    Process,
 }
 
 impl fmt::Display for Rule {
@@ -24,6 +26,7 @@ impl fmt::Display for Rule {
             Self::Pair => f.write_str("cross-file rule"),
             Self::Integrity => f.write_str("file integrity"),
             Self::Answer => f.write_str("answer rule"),
+            Self::Process => f.write_str("process rule"),
         }
     }
 }

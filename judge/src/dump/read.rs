@@ -178,6 +178,8 @@ fn rows<T>(db: &Connection, sql: &str, each: impl FnMut(&Row<'_>) -> rusqlite::R
 }
 
 #[cfg(test)]
+// The house sends engine statements through `Conn::run`; the judge builds a store without the engine.
+#[expect(clippy::disallowed_methods)]
 mod tests {
     use super::*;
     use crate::dump::take;

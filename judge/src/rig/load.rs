@@ -71,14 +71,17 @@ impl Provider {
     /// Sends every unknown one again until none is left or nobody listens any more.
     pub async fn settle(&self) -> Result<()> {
         let mut line = Line::default();
-        while let Some(what) = self.memory().again.pop_front() {
+        while let Some(what) = self.unsure() {
             let letter = Letter { what, kind: Kind::Retry, validity: Validity::Valid };
             if !self.send(&letter, &mut line).await? {
-                self.memory().again.push_back(letter.what);
                 return Ok(());
             }
         }
         Ok(())
+    }
+
+    fn unsure(&self) -> Option<Occurrence> {
+        self.memory().again.pop_front()
     }
 
     pub fn halt(&self) {

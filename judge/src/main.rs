@@ -1,0 +1,116 @@
+//! `hookonce-judge`: the campaigns from the command line. `cargo xtask campaign …` and `cargo xtask test` call it.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::{Parser, Subcommand};
+use hookonce_judge::dice::Dice;
+use hookonce_judge::{binary, kill, planted, power};
+
+/// Cycles from which every named point must have been hit.
+const ALL_POINTS: u64 = 60;
+
+#[derive(Parser)]
+#[command(name = "hookonce-judge", about = "breaks a real server and judges what is left")]
+struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// SIGKILL at random moments and named points
+    Kill {
+        #[arg(long, default_value_t = 60)]
+        cycles: u64,
+        /// Servers that run beside each other
+        #[arg(long, default_value_t = 4)]
+        children: usize,
+        /// Leave out what the results file holds already
+        #[arg(long)]
+        resume: bool,
+        #[arg(long)]
+        seed: Option<u64>,
+        /// Folder of the campaign below `target/judge`
+        #[arg(long, default_value = "kill")]
+        name: String,
+    },
+    /// Power loss on a loop device; needs root
+    Power {
+        #[arg(long, default_value_t = 40)]
+        cycles: u64,
+        /// `normal`: only the control that must lose
+        #[arg(long)]
+        synchronous: Option<String>,
+        #[arg(long)]
+        resume: bool,
+        #[arg(long)]
+        seed: Option<u64>,
+        #[arg(long, default_value = "power")]
+        name: String,
+    },
+    /// Planted bugs, each to be found by its invariant
+    Planted {
+        only: Vec<String>,
+        #[arg(long)]
+        seed: Option<u64>,
+    },
+    /// The power rig's own proof, without a server
+    Toy,
+    #[command(hide = true)]
+    ToyWriter { database: PathBuf, synchronous: String },
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    match Args::parse().what {
+        What::Kill { cycles, children, resume, seed, name } => {
+            run_kill(kill::Campaign { cycles, children, resume, seed: seeded(seed)?, name }).await
+        }
+        What::Power { synchronous: Some(mode), seed, .. } => only_control(&mode, seeded(seed)?).await,
+        What::Power { cycles, resume, seed, name, .. } => {
+            run_power(power::Cuts { cycles, resume, seed: seeded(seed)?, name }).await
+        }
+        What::Planted { only, seed } => planted::all(seeded(seed)?, &only).await,
+        What::Toy => prove().await,
+        What::ToyWriter { database, synchronous } => power::toy::write(&database, &synchronous),
+    }
+}
+
+fn seeded(seed: Option<u64>) -> Result<u64> {
+    seed.map_or_else(Dice::seed, Ok)
+}
+
+async fn run_kill(asked: kill::Campaign) -> Result<()> {
+    let results = kill::campaign(&asked).await?;
+    println!("kill: {}", results.sum().words());
+    results.sum().verdict()?;
+    let unhit = kill::unhit(&results);
+    if asked.cycles >= ALL_POINTS && !unhit.is_empty() {
+        bail!("void: the kill points {unhit:?} were never hit");
+    }
+    Ok(())
+}
+
+async fn run_power(asked: power::Cuts) -> Result<()> {
+    prove().await?;
+    let results = power::campaign(&asked).await?;
+    println!("power: {}", results.sum().words());
+    results.sum().verdict()?;
+    only_control("normal", asked.seed).await
+}
+
+async fn only_control(mode: &str, seed: u64) -> Result<()> {
+    if mode != "normal" {
+        bail!("no control `{mode}`\n  hint: `--synchronous normal`");
+    }
+    let lost = power::control(seed).await?;
+    println!("power control: synchronous=NORMAL lost {lost} acked events, as it must");
+    Ok(())
+}
+
+async fn prove() -> Result<()> {
+    power::toy::prove(&std::env::current_exe()?, &binary::runs().join("toy")).await?;
+    println!("power rig: FULL lost nothing, OFF lost");
+    Ok(())
+}
