@@ -50,6 +50,11 @@ impl<'a> Form<'a> {
         decode(field.value.of(self.bytes))
     }
 
+    /// Name and value of every field, in order.
+    pub fn pairs(&self) -> impl Iterator<Item = (Cow<'a, [u8]>, Cow<'a, [u8]>)> {
+        self.fields.iter().map(|field| (decode(field.name.of(self.bytes)), self.text(field)))
+    }
+
     pub fn last(&self, name: &str) -> Option<Cow<'a, [u8]>> {
         self.all(name).next_back().map(|field| self.text(field))
     }

@@ -11,7 +11,7 @@ mod canonical;
 mod event_time;
 mod expr;
 mod fingerprint;
-mod form;
+pub(crate) mod form;
 mod items;
 pub mod json;
 mod path;

@@ -2,7 +2,7 @@
 //! be computed again (a public-key signature) is decoded, and then strictly.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 
 use super::scheme::Encoding;
 
@@ -28,6 +28,7 @@ impl Encoding {
         written.len = match self {
             Encoding::Hex => write_hex(value, &mut written.bytes),
             Encoding::Base64 => STANDARD.encode_slice(value, &mut written.bytes).unwrap_or(0),
+            Encoding::Base64Url => URL_SAFE_NO_PAD.encode_slice(value, &mut written.bytes).unwrap_or(0),
         };
         written
     }
@@ -37,6 +38,7 @@ impl Encoding {
         match self {
             Encoding::Hex => bytes * 2,
             Encoding::Base64 => bytes.div_ceil(3) * 4,
+            Encoding::Base64Url => (bytes * 4).div_ceil(3),
         }
     }
 
@@ -45,6 +47,7 @@ impl Encoding {
         text.iter().all(|b| match self {
             Encoding::Hex => matches!(b, b'0'..=b'9' | b'a'..=b'f'),
             Encoding::Base64 => b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='),
+            Encoding::Base64Url => b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'),
         })
     }
 
@@ -53,6 +56,7 @@ impl Encoding {
         match self {
             Encoding::Hex => text.chunks(2).map(|pair| Some(digit(pair.first())? << 4 | digit(pair.get(1))?)).collect(),
             Encoding::Base64 => STANDARD.decode(text).ok(),
+            Encoding::Base64Url => URL_SAFE_NO_PAD.decode(text).ok(),
         }
     }
 }
@@ -78,13 +82,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_encodings_have_one_spelling() {
+    fn every_encoding_has_one_spelling() {
         let value: Vec<u8> = (0u8..64).map(|b| b.wrapping_mul(37)).collect();
-        for encoding in [Encoding::Hex, Encoding::Base64] {
-            let text = encoding.write(&value);
-            assert_eq!(text.as_bytes().len(), encoding.text_len(value.len()));
-            assert!(encoding.is_text(text.as_bytes()));
-            assert_eq!(encoding.read(text.as_bytes()), Some(value.clone()));
+        for encoding in [Encoding::Hex, Encoding::Base64, Encoding::Base64Url] {
+            for value in [&value[..20], &value[..32], &value[..48], &value] {
+                let text = encoding.write(value);
+                assert_eq!(text.as_bytes().len(), encoding.text_len(value.len()));
+                assert!(encoding.is_text(text.as_bytes()));
+                assert_eq!(encoding.read(text.as_bytes()), Some(value.to_vec()));
+            }
         }
         assert_eq!(Encoding::Hex.write(&[0xab, 0x01]).as_bytes(), b"ab01");
         assert_eq!(Encoding::Hex.read(b"AB"), None);

@@ -1,11 +1,15 @@
 //! From headers to what they claim: the signatures, and when they say they were made. Everything here has come from
 //! nobody knows whom, so nothing is indexed unchecked and every spelling but the canonical one is refused.
 
+use std::borrow::Cow;
+
+use crate::identify::form::Form;
 use crate::request::Headers;
 use crate::time::{MILLISECOND, Micros, SECOND};
 
+use super::content::Parts;
 use super::refusal::Refusal;
-use super::scheme::{Place, Scheme, Selector, Timestamp, Unit};
+use super::scheme::{Carrier, Place, Scheme, Selector, Timestamp, Unit};
 
 /// More digits than any honest timestamp has, few enough that no arithmetic overflows.
 const MAX_DIGITS: usize = 18;
@@ -25,8 +29,8 @@ pub(super) struct Claim<'a> {
 }
 
 impl<'a> Claim<'a> {
-    pub(super) fn read(scheme: &'a Scheme, headers: &'a Headers) -> Result<Claim<'a>, Refusal> {
-        let signatures = header(headers, &scheme.header)?;
+    /// `signatures` is what the carrier holds.
+    pub(super) fn read(scheme: &'a Scheme, signatures: &'a str, headers: &'a Headers) -> Result<Claim<'a>, Refusal> {
         let mut claim = Claim { signatures, list: scheme.list.as_deref(), timestamp: "", made: None, key: None };
         if let Some(stamp) = &scheme.timestamp {
             claim.timestamp = claim.find_timestamp(stamp, headers)?;
@@ -62,6 +66,29 @@ impl<'a> Claim<'a> {
     }
 }
 
+impl Carrier {
+    /// The text with the signatures.
+    pub(super) fn read<'a>(&self, parts: &Parts<'a>) -> Result<Cow<'a, str>, Refusal> {
+        match self {
+            Carrier::Header(name) => header(parts.headers, name).map(Cow::Borrowed),
+            Carrier::Query(name) => parameter(parts.target, name).map(Cow::Owned),
+        }
+    }
+}
+
+/// A parameter that must be there, once, as text.
+fn parameter(target: &str, name: &str) -> Result<String, Refusal> {
+    let query = target.split_once('?').map_or("", |(_, query)| query);
+    let form = Form::parse(query.as_bytes());
+    let mut values = form.pairs().filter(|(own, _)| **own == *name.as_bytes());
+    let (_, value) = values.next().ok_or(Refusal::MissingField)?;
+    if values.next().is_some() {
+        return Err(Refusal::MalformedHeader);
+    }
+    let text = String::from_utf8(value.into_owned()).map_err(|_| Refusal::MalformedSignature)?;
+    if text.trim().is_empty() { Err(Refusal::MissingField) } else { Ok(text) }
+}
+
 /// `None`: the header is not there.
 fn selected<'a>(selector: &Selector, headers: &'a Headers) -> Result<Option<&'a str>, Refusal> {
     let settings = match header(headers, &selector.header) {
@@ -89,6 +116,7 @@ fn instant(text: &str, unit: Unit) -> Option<Micros> {
     match unit {
         Unit::Seconds => number(text)?.checked_mul(SECOND),
         Unit::Milliseconds => number(text)?.checked_mul(MILLISECOND),
+        Unit::Microseconds => number(text),
         Unit::Rfc3339 if text.len() <= MAX_INSTANT => text.parse::<jiff::Timestamp>().ok().map(|t| t.as_microsecond()),
         Unit::Rfc3339 => None,
     }
@@ -121,6 +149,7 @@ mod tests {
     fn the_unit_says_what_the_text_is() {
         let instant_of_both = Some(1_767_225_600_123 * MILLISECOND);
         assert_eq!(instant("1767225600123", Unit::Milliseconds), instant_of_both);
+        assert_eq!(instant("1767225600123000", Unit::Microseconds), instant_of_both);
         assert_eq!(instant("2026-01-01T00:00:00.123Z", Unit::Rfc3339), instant_of_both);
         assert_eq!(instant("2026-01-01T01:00:00.123+01:00", Unit::Rfc3339), instant_of_both);
         assert_eq!(instant("2026-01-01", Unit::Rfc3339), None);

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use secrecy::{ExposeSecret as _, SecretString};
 
+use crate::identify::PathError;
 use crate::time::{Micros, SECOND};
 
+use super::bound::Bound;
 use super::content::Part;
 use super::material::Material;
 use super::scheme::{Scheme, SchemeError, Variant};
@@ -32,6 +34,8 @@ pub struct Secret {
     pub use_: Use,
     /// The provider's id of a shared key; such a key is used when the request names it, and only then.
     pub id: Option<Arc<str>>,
+    /// Paths and the texts that must stand there: the secret counts for such bodies only.
+    pub when: Vec<(String, String)>,
     pub not_before: Option<Micros>,
     pub not_after: Option<Micros>,
 }
@@ -39,7 +43,7 @@ pub struct Secret {
 impl Secret {
     pub fn new(name: impl Into<Arc<str>>, value: impl Into<SecretString>) -> Secret {
         let (name, value) = (name.into(), value.into());
-        Secret { name, value, use_: Use::Sign, id: None, not_before: None, not_after: None }
+        Secret { name, value, use_: Use::Sign, id: None, when: Vec::new(), not_before: None, not_after: None }
     }
 }
 
@@ -52,6 +56,8 @@ pub enum KeyError {
     Blank(Arc<str>),
     #[error("secret `{name}` is no {wanted}")]
     Form { name: Arc<str>, wanted: &'static str },
+    #[error("`when` of secret `{name}`: {error}")]
+    When { name: Arc<str>, error: PathError },
     #[error("more than {MAX_SECRETS} secrets")]
     TooMany,
     #[error(transparent)]
@@ -73,6 +79,7 @@ pub(super) struct Key {
     pub(super) material: Material,
     /// Set where the scheme lets the sender name the key.
     pub(super) id: Option<Arc<str>>,
+    pub(super) bound: Bound,
     not_before: Option<Micros>,
     not_after: Option<Micros>,
 }
@@ -126,11 +133,13 @@ impl Key {
         };
         let variant = variant.ok_or_else(|| form_error("key of this scheme"))?;
         let material = Material::new(variant, text).map_err(form_error)?;
+        let bound = Bound::new(&secret.when).map_err(|error| KeyError::When { name: secret.name.clone(), error })?;
         Ok(Key {
             name: secret.name.clone(),
             variant: variant.clone(),
             material,
             id,
+            bound,
             not_before: secret.not_before,
             not_after: secret.not_after,
         })

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use hmac::{Hmac, KeyInit as _, Mac};
 use sha1::Sha1;
-use sha2::{Sha256, Sha512};
+use sha2::{Sha256, Sha384, Sha512};
 use subtle::ConstantTimeEq as _;
 
 use super::content::Content;
@@ -19,6 +19,7 @@ const ED25519_KEY: &str = "Ed25519 key";
 pub(super) enum Material {
     Sha1(Hmac<Sha1>),
     Sha256(Hmac<Sha256>),
+    Sha384(Hmac<Sha384>),
     Sha512(Hmac<Sha512>),
     Ed25519 { public: Box<VerifyingKey>, private: Option<Box<SigningKey>> },
 }
@@ -44,6 +45,7 @@ impl Material {
         match hash {
             Hash::Sha1 => Material::Sha1(Hmac::new_from_slice(key).expect(ANY)),
             Hash::Sha256 => Material::Sha256(Hmac::new_from_slice(key).expect(ANY)),
+            Hash::Sha384 => Material::Sha384(Hmac::new_from_slice(key).expect(ANY)),
             Hash::Sha512 => Material::Sha512(Hmac::new_from_slice(key).expect(ANY)),
         }
     }
@@ -53,6 +55,7 @@ impl Material {
         match self {
             Material::Sha1(_) => 20,
             Material::Sha256(_) => 32,
+            Material::Sha384(_) => 48,
             Material::Sha512(_) | Material::Ed25519 { .. } => 64,
         }
     }
@@ -62,6 +65,7 @@ impl Material {
         match self {
             Material::Sha1(mac) => any_equal(&tag(mac, content, encoding), texts),
             Material::Sha256(mac) => any_equal(&tag(mac, content, encoding), texts),
+            Material::Sha384(mac) => any_equal(&tag(mac, content, encoding), texts),
             Material::Sha512(mac) => any_equal(&tag(mac, content, encoding), texts),
             Material::Ed25519 { public, .. } => {
                 let message = content.joined();
@@ -78,6 +82,7 @@ impl Material {
         match self {
             Material::Sha1(mac) => Some(tag(mac, content, encoding)),
             Material::Sha256(mac) => Some(tag(mac, content, encoding)),
+            Material::Sha384(mac) => Some(tag(mac, content, encoding)),
             Material::Sha512(mac) => Some(tag(mac, content, encoding)),
             Material::Ed25519 { private, .. } => {
                 let signature = private.as_ref()?.sign(&content.joined());

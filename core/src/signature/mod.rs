@@ -8,6 +8,7 @@
 //! Not here: fetching keys, reading secrets, clocks. A fetched key arrives as a [`Secret`], the time as an argument.
 //! Start at `verify.rs`.
 
+mod bound;
 mod content;
 mod encoding;
 mod grammar;
@@ -26,8 +27,8 @@ pub use content::Parts;
 pub use keys::{KeyError, Keys, MAX_SECRETS, Secret, Use};
 pub use refusal::Refusal;
 pub use scheme::{
-    Algorithm, Encoding, Hash, KeyForm, MAX_PARTS, Place, Scheme, SchemeError, Selector, Signed, Text, Timestamp, Unit,
-    Variant,
+    Algorithm, Carrier, Encoding, Hash, KeyForm, MAX_PARTS, Place, Scheme, SchemeError, Selector, Signed, Text,
+    Timestamp, Unit, Variant,
 };
 pub use sign::{SignError, sign};
 pub use special::Prepared;

@@ -16,9 +16,9 @@ pub const MAX_PARTS: usize = 12;
 #[derive(Clone, Debug)]
 pub struct Scheme {
     pub name: Text,
-    /// The header with the signature or the list of them.
-    pub header: Text,
-    /// What separates the entries of that header; `None`: the whole value is one signature.
+    /// Where the signature stands, or the list of them.
+    pub carrier: Carrier,
+    /// What separates the entries there; `None`: the whole value is one signature.
     pub list: Option<Text>,
     /// The kinds of signature it knows. A key belongs to exactly one of them, by its own form and never by what the
     /// request says, so that no header can have a key used with another algorithm.
@@ -26,6 +26,13 @@ pub struct Scheme {
     pub signed: Signed,
     pub timestamp: Option<Timestamp>,
     pub selector: Option<Selector>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    Header(Text),
+    /// A parameter of the query, percent-decoded.
+    Query(Text),
 }
 
 /// A header by which the sender names the key. A request that has it is checked with that key and no other, one that
@@ -65,14 +72,17 @@ pub enum Algorithm {
 pub enum Hash {
     Sha1,
     Sha256,
+    Sha384,
     Sha512,
 }
 
-/// How the bytes of a signature are written. One spelling each: lower-case hex, standard base64 with padding.
+/// How the bytes of a signature are written. One spelling each: lower-case hex, standard base64 with padding, the
+/// alphabet of URLs without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     Hex,
     Base64,
+    Base64Url,
 }
 
 /// How the configured secret becomes key bytes.
@@ -123,6 +133,7 @@ pub enum Place {
 pub enum Unit {
     Seconds,
     Milliseconds,
+    Microseconds,
     Rfc3339,
 }
 
@@ -146,11 +157,19 @@ pub enum SchemeError {
 }
 
 impl Scheme {
-    /// The usual shape: one HMAC in one header, over the template.
-    pub fn hmac(name: Text, hash: Hash, header: Text, prefix: Text, encoding: Encoding, signed: Text) -> Scheme {
+    /// The usual shape: one HMAC in one place, over the template.
+    pub fn hmac(name: Text, hash: Hash, carrier: Carrier, prefix: Text, encoding: Encoding, signed: Text) -> Scheme {
         let variant = Variant { prefix, algorithm: Algorithm::Hmac(hash), encoding, key: KeyForm::Text };
         let variants = Cow::Owned(vec![variant]);
-        Scheme { name, header, list: None, variants, signed: Signed::Template(signed), timestamp: None, selector: None }
+        Scheme {
+            name,
+            carrier,
+            list: None,
+            variants,
+            signed: Signed::Template(signed),
+            timestamp: None,
+            selector: None,
+        }
     }
 
     /// Everything that is wrong with it; the configuration reports all problems at once.
@@ -177,11 +196,15 @@ impl Scheme {
     }
 
     fn header_names(&self) -> impl Iterator<Item = &str> {
+        let carrier = match &self.carrier {
+            Carrier::Header(name) => Some(&**name),
+            Carrier::Query(_) => None,
+        };
         let stamp = match &self.timestamp {
             Some(Timestamp { place: Place::Header(name), .. }) => Some(&**name),
             _ => None,
         };
-        std::iter::once(&*self.header).chain(stamp)
+        carrier.into_iter().chain(stamp)
     }
 
     fn check_parts(&self, parts: &[Part]) -> Vec<SchemeError> {

@@ -6,7 +6,7 @@ use http::{HeaderName, HeaderValue};
 use super::content::{Contents, Parts};
 use super::keys::{Key, Keys};
 use super::refusal::Refusal;
-use super::scheme::{Place, Selector, Timestamp, Unit};
+use super::scheme::{Carrier, Place, Selector, Timestamp, Unit};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignError {
@@ -15,6 +15,8 @@ pub enum SignError {
     Request(Refusal),
     #[error("none of the keys is active and can sign: a public key only verifies")]
     NoKey,
+    #[error("the signature of this scheme stands in the URL, which the sender has to make itself")]
+    InUrl,
     #[error("the time is outside of what the scheme can write")]
     Time,
 }
@@ -43,7 +45,8 @@ pub fn sign(keys: &Keys, parts: &Parts<'_>, now_seconds: i64) -> Result<Vec<(Hea
     if let (Some(Selector { header: name, list, key, agreed, .. }), Some(id)) = (&scheme.selector, &first.id) {
         headers.push(header(name, &format!("{key}{id}{list}{agreed}")));
     }
-    headers.push(header(&scheme.header, &entries.join(scheme.list.as_deref().unwrap_or_default())));
+    let Carrier::Header(name) = &scheme.carrier else { return Err(SignError::InUrl) };
+    headers.push(header(name, &entries.join(scheme.list.as_deref().unwrap_or_default())));
     headers.into_iter().map(|header| header.ok_or(SignError::NoKey)).collect()
 }
 
@@ -62,6 +65,7 @@ fn written(stamp: &Timestamp, now_seconds: i64) -> Option<String> {
     match stamp.unit {
         Unit::Seconds => Some(now.to_string()),
         Unit::Milliseconds => Some(now.checked_mul(1_000)?.to_string()),
+        Unit::Microseconds => Some(now.checked_mul(1_000_000)?.to_string()),
         Unit::Rfc3339 => jiff::Timestamp::from_second(now_seconds).ok().map(|instant| instant.to_string()),
     }
 }

@@ -2,14 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use sha2::{Digest as _, Sha256};
+use crate::frame;
+use crate::identify::form::Form;
 
 use super::content::Parts;
 use super::refusal::Refusal;
-use super::scheme::Encoding;
-
-/// Most form fields that are sorted. Far above what any provider sends in one request.
-const MAX_FIELDS: usize = 4_096;
 
 /// The signed bytes of one request.
 #[derive(Debug)]
@@ -26,10 +23,12 @@ pub struct Prepared {
 pub(super) fn twilio(parts: &Parts<'_>) -> Result<Prepared, Refusal> {
     let claimed = query_value(parts.url, "bodySHA256");
     let by_fields = claimed.is_none() && !parts.body.is_empty() && is_form(parts);
-    let fields = if by_fields { sorted_fields(parts.body)? } else { Vec::new() };
+    let fields = if by_fields { sorted_fields(parts.body) } else { Vec::new() };
     let body = match claimed {
-        Some(hash) if hash.as_bytes() == Encoding::Hex.write(&Sha256::digest(parts.body)).as_bytes() => Ok(()),
+        Some(hash) if hash == frame::hex(&frame::sha256(parts.body)) => Ok(()),
         Some(_) => Err(Refusal::BodyHashMismatch),
+        // A form that nobody can read adds nothing, and then the signature of the bare URL would cover it.
+        None if by_fields && fields.is_empty() => Err(Refusal::MalformedBody),
         None if by_fields || parts.body.is_empty() => Ok(()),
         // The official SDK accepts it, but then the body is anybody's.
         None => Err(Refusal::MissingField),
@@ -45,34 +44,9 @@ fn is_form(parts: &Parts<'_>) -> bool {
 }
 
 /// Name and value of every field, sorted, equal pairs once.
-fn sorted_fields(body: &[u8]) -> Result<Vec<u8>, Refusal> {
-    let pieces = body.split(|b| *b == b'&').filter(|piece| !piece.is_empty());
-    let mut fields = BTreeSet::new();
-    for (at, piece) in pieces.enumerate() {
-        if at >= MAX_FIELDS {
-            return Err(Refusal::MalformedBody);
-        }
-        let cut = piece.iter().position(|b| *b == b'=').unwrap_or(piece.len());
-        let (name, value) = piece.split_at(cut);
-        fields.insert((decoded(name), decoded(value.get(1..).unwrap_or_default())));
-    }
-    Ok(fields.into_iter().flat_map(|(name, value)| [name, value]).collect::<Vec<_>>().concat())
-}
-
-/// `+` and `%XX`; what is no escape stays as it is.
-fn decoded(text: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((first, tail)) = rest.split_first() {
-        let escaped = if *first == b'%' { tail.get(..2).and_then(escape) } else { None };
-        bytes.push(escaped.unwrap_or(if *first == b'+' { b' ' } else { *first }));
-        rest = if escaped.is_some() { tail.get(2..).unwrap_or_default() } else { tail };
-    }
-    bytes
-}
-
-fn escape(digits: &[u8]) -> Option<u8> {
-    Encoding::Hex.read(&digits.to_ascii_lowercase())?.first().copied()
+fn sorted_fields(body: &[u8]) -> Vec<u8> {
+    let fields: BTreeSet<_> = Form::parse(body).pairs().collect();
+    fields.into_iter().flat_map(|(name, value)| [name, value]).collect::<Vec<_>>().concat()
 }
 
 /// The first value of a query parameter, as it stands.
@@ -124,9 +98,22 @@ mod tests {
 
     #[test]
     fn fields_are_decoded_sorted_and_single() {
-        let fields = |body: &str| sorted_fields(body.as_bytes()).map(|f| String::from_utf8(f).expect("text"));
-        assert_eq!(fields("b=2&a=1&b=1&a=1&c"), Ok("a1b1b2c".to_owned()));
-        assert_eq!(fields("a=x+y%2B%zz%4"), Ok("ax y+%zz%4".to_owned()));
-        assert_eq!(fields(&"a&".repeat(MAX_FIELDS + 1)), Err(Refusal::MalformedBody));
+        assert_eq!(sorted_fields(b"b=2&a=1&b=1&a=1&c"), b"a1b1b2c");
+        assert_eq!(sorted_fields(b"a=x+y%2B%zz%4&&"), b"ax y+%zz%4");
+    }
+
+    #[test]
+    fn a_body_that_adds_nothing_is_not_covered_by_the_url() {
+        let kind = (http::header::CONTENT_TYPE, http::HeaderValue::from_static("application/x-www-form-urlencoded"));
+        let headers = crate::request::Headers(vec![kind]);
+        let url = "https://a.example/x";
+        let refusal = |body: &[u8]| {
+            let parts = Parts { method: "POST", target: "/x", url, headers: &headers, body };
+            twilio(&parts).and_then(|prepared| prepared.body)
+        };
+        assert_eq!(refusal(b"&&"), Err(Refusal::MalformedBody));
+        assert_eq!(refusal("a=1&".repeat(20_000).as_bytes()), Err(Refusal::MalformedBody));
+        assert_eq!(refusal(b"a=1"), Ok(()));
+        assert_eq!(refusal(b""), Ok(()));
     }
 }

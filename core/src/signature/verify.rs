@@ -49,9 +49,10 @@ impl Verified {
 /// Checks the raw bytes of a request against all secrets whose time it is.
 pub fn verify(keys: &Keys, request: &Request, options: &Options, now_seconds: i64) -> Result<Verified, Refusal> {
     let parts = Parts::of(request);
-    let claim = Claim::read(&keys.scheme, parts.headers)?;
+    let signatures = keys.scheme.carrier.read(&parts)?;
+    let claim = Claim::read(&keys.scheme, &signatures, parts.headers)?;
     let contents = Contents::of(&keys.scheme.signed, &keys.parts, &parts, claim.timestamp)?;
-    let key = matching(keys, &claim, &contents, now_seconds)?;
+    let key = matching(keys, &claim, &contents, &request.decoded, now_seconds)?;
     contents.body()?;
     if let (Some(stamp), Some(made)) = (&keys.scheme.timestamp, claim.made) {
         check_age(stamp, options, made, now_seconds)?;
@@ -59,7 +60,13 @@ pub fn verify(keys: &Keys, request: &Request, options: &Options, now_seconds: i6
     Ok(Verified { secret: Some(key.name.clone()) })
 }
 
-fn matching<'k>(keys: &'k Keys, claim: &Claim<'_>, contents: &Contents<'_>, now: i64) -> Result<&'k Key, Refusal> {
+fn matching<'k>(
+    keys: &'k Keys,
+    claim: &Claim<'_>,
+    contents: &Contents<'_>,
+    document: &[u8],
+    now: i64,
+) -> Result<&'k Key, Refusal> {
     let mut refusal = Refusal::UnknownKey;
     for key in keys.active(now).filter(|key| key.id.as_deref() == claim.key) {
         let mut texts: [&[u8]; MAX_SIGNATURES] = [&[]; MAX_SIGNATURES];
@@ -70,8 +77,12 @@ fn matching<'k>(keys: &'k Keys, claim: &Claim<'_>, contents: &Contents<'_>, now:
                 refusal = Refusal::MalformedSignature;
             }
         } else if contents.iter().any(|content| key.material.confirms(&content, key.variant.encoding, texts)) {
-            return Ok(key);
-        } else {
+            match key.bound.hold(document) {
+                Ok(()) => return Ok(key),
+                // Another name of the same secret may be bound to this content.
+                Err(unbound) => refusal = unbound,
+            }
+        } else if refusal != Refusal::ClaimMismatch {
             refusal = Refusal::SignatureMismatch;
         }
     }

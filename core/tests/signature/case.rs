@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use hookonce_core::request::{Headers, Request};
-use hookonce_core::signature::{Keys, Options, Refusal, Scheme, Secret, Verified, catalog, verify};
+use hookonce_core::signature::{Carrier, Keys, Options, Refusal, Scheme, Secret, Verified, catalog, verify};
 use serde_json::Value;
 
 /// One entry of `core/tests/vectors/*.json`.
@@ -108,5 +108,13 @@ fn request(value: &Value) -> Request {
         headers: Headers(headers),
         decoded: body.clone(),
         body,
+    }
+}
+
+/// The header with the signature; no provider of the vectors has it anywhere else.
+pub fn header(scheme: &Scheme) -> &str {
+    match &scheme.carrier {
+        Carrier::Header(name) => name,
+        Carrier::Query(_) => panic!("{} has no header", scheme.name),
     }
 }

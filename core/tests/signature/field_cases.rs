@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use hookonce_core::request::{Headers, Request};
-use hookonce_core::signature::{Encoding, Hash, Keys, Options, Refusal, Scheme, Secret, Verified, verify};
+use hookonce_core::signature::{Carrier, Encoding, Hash, Keys, Options, Refusal, Scheme, Secret, Verified, verify};
 
 use crate::case;
 
@@ -26,7 +26,7 @@ fn request(headers: &[(&str, &str)], body: &[u8]) -> Request {
 
 /// The source `gh` of the cases: a generic one, as a configuration writes it.
 fn gh() -> Keys {
-    let (header, prefix, signed) = ("X-Hub-Signature-256".into(), "sha256=".into(), "{body}".into());
+    let (header, prefix, signed) = (Carrier::Header("X-Hub-Signature-256".into()), "sha256=".into(), "{body}".into());
     let scheme = Scheme::hmac("gh".into(), Hash::Sha256, header, prefix, Encoding::Hex, signed);
     Keys::new(&scheme, &[Secret::new("a", SECRET_A)]).expect("keys")
 }

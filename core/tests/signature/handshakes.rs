@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hookonce_core::request::{Headers, Request};
 use hookonce_core::signature::handshake::{self, Answer, Handshake, MAX_CHALLENGE_BODY, MAX_ECHO, Refused};
 use hookonce_core::signature::{
-    Encoding, Hash, Keys, Options, Parts, Refusal, Scheme, Secret, Verified, catalog, sign, verify,
+    Carrier, Encoding, Hash, Keys, Options, Parts, Refusal, Scheme, Secret, Verified, catalog, sign, verify,
 };
 
 /// A challenge is checked with the scheme of its provider: what is signed is signed like an event.
@@ -100,7 +100,7 @@ fn f10_3_a_challenge_is_echoed_to_whom_the_source_trusts() {
     let scheme = Scheme::hmac(
         "gh".into(),
         Hash::Sha256,
-        "X-Hub-Signature-256".into(),
+        Carrier::Header("X-Hub-Signature-256".into()),
         "sha256=".into(),
         Encoding::Hex,
         "{body}".into(),

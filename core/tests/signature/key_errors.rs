@@ -1,8 +1,8 @@
 //! What is no key, and which algorithm a key belongs to: the configuration says it, never the request (S4, S9, F07 B).
 
 use hookonce_core::signature::{
-    KeyError, Keys, MAX_SECRETS, Options, Parts, Refusal, Scheme, SchemeError, Secret, Signed, Use, catalog, sign,
-    verify,
+    Carrier, KeyError, Keys, MAX_SECRETS, Options, Parts, Refusal, Scheme, SchemeError, Secret, Signed, Use, catalog,
+    sign, verify,
 };
 use hookonce_core::time::SECOND;
 
@@ -84,6 +84,30 @@ fn s9_a_secret_counts_from_its_first_second_to_its_last() {
 }
 
 #[test]
+fn a_secret_bound_to_content_signs_for_that_content_only() {
+    let case = case::of("crmbridge").remove(0);
+    let bound = |name: &str, when: &[(&str, &str)]| Secret {
+        name: name.into(),
+        when: when.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect(),
+        ..case.secrets[0].clone()
+    };
+    let found = |secrets: &[Secret]| {
+        let keys = Keys::new(case::scheme("crmbridge"), secrets).expect("keys");
+        verify(&keys, &case.request, &case.options, case.now).map(|v| v.secret().map(|name| name.to_string()))
+    };
+    let named = |name: &str| Ok(Some(name.to_owned()));
+    let (ours, theirs) =
+        (bound("ours", &[("$.Business", "17"), ("$.Location", "3")]), bound("theirs", &[("$.Business", "18")]));
+    assert_eq!(found(std::slice::from_ref(&ours)), named("ours"));
+    assert_eq!(found(std::slice::from_ref(&theirs)), Err(Refusal::ClaimMismatch));
+    assert_eq!(found(&[theirs.clone(), ours]), named("ours"));
+    assert_eq!(found(&[theirs, Secret::new("other", "other")]), Err(Refusal::ClaimMismatch));
+    assert_eq!(found(&[bound("absent", &[("$.Tenant", "17")])]), Err(Refusal::ClaimMismatch));
+    let many = Keys::new(case::scheme("crmbridge"), &[bound("many", &[("$.Data[*]", "17")])]);
+    assert!(matches!(many, Err(KeyError::When { .. })), "{many:?}");
+}
+
+#[test]
 fn debug_shows_names_and_nothing_else() {
     let case = case::of("stripe").remove(0);
     let shown = format!("{:?} {:?}", case.keys(), case.secrets);
@@ -102,7 +126,10 @@ fn every_scheme_of_the_catalog_is_sound_and_every_mistake_is_named() {
         change(&mut scheme);
         scheme.check()
     };
-    assert_eq!(broken(|s| s.header = "Stripe Signature".into()), [SchemeError::Header("Stripe Signature".into())]);
+    assert_eq!(
+        broken(|s| s.carrier = Carrier::Header("Stripe Signature".into())),
+        [SchemeError::Header("Stripe Signature".into())]
+    );
     assert_eq!(broken(|s| s.list = None), [SchemeError::NoList]);
     assert_eq!(broken(|s| s.timestamp = None), [SchemeError::NoTimestamp]);
     assert_eq!(broken(|s| s.signed = Signed::Template("{body}".into())), [SchemeError::UnsignedTimestamp]);

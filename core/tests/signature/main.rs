@@ -3,6 +3,7 @@
 
 mod case;
 mod field_cases;
+mod generic;
 mod handshakes;
 mod hostile;
 mod key_errors;

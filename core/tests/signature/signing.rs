@@ -3,13 +3,13 @@
 use crate::case::{self, Case};
 use hookonce_core::request::Request;
 use hookonce_core::signature::{
-    Encoding, Hash, Keys, Options, Parts, Place, Scheme, Secret, SignError, Timestamp, Unit, sign, verify,
+    Carrier, Encoding, Hash, Keys, Options, Parts, Place, Scheme, Secret, SignError, Timestamp, Unit, sign, verify,
 };
 
 /// The request as it was before somebody signed it.
 fn unsigned(case: &Case) -> Request {
     let scheme = case::scheme(&case.scheme);
-    let mut ours = vec![&*scheme.header];
+    let mut ours = vec![case::header(scheme)];
     if let Some(Timestamp { place: Place::Header(name), .. }) = &scheme.timestamp {
         ours.push(name);
     }
@@ -27,7 +27,7 @@ fn made(case: &Case) -> i64 {
     let text = match &case::scheme(&case.scheme).timestamp {
         Some(Timestamp { place: Place::Header(name), .. }) => value(name),
         Some(Timestamp { place: Place::Entry(_), .. }) => {
-            let header = value(&case::scheme(&case.scheme).header);
+            let header = value(case::header(case::scheme(&case.scheme)));
             header.split(',').find_map(|entry| entry.strip_prefix("t=")).expect("a time").to_owned()
         }
         None => return case.now,
@@ -92,7 +92,7 @@ fn every_unit_of_time_can_be_written_and_read() {
         let mut scheme = Scheme::hmac(
             "own".into(),
             Hash::Sha512,
-            "X-Signature".into(),
+            Carrier::Header("X-Signature".into()),
             "".into(),
             Encoding::Base64,
             "{method} {path}?{query} {header:X-Id} {timestamp}{body}".into(),

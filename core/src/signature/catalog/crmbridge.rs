@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::provider::{Confidence, Fallback, Identity, Provider};
-use crate::signature::scheme::{Hash, Scheme, Signed, Variant};
+use crate::signature::scheme::{Carrier, Hash, Scheme, Signed, Variant};
 
 use super::{hex_hmac, text};
 
@@ -11,7 +11,7 @@ static VARIANTS: [Variant; 1] = [hex_hmac(Hash::Sha256, "sha256=")];
 
 static SCHEME: Scheme = Scheme {
     name: text("crmbridge"),
-    header: text("X-Hub-Signature-256"),
+    carrier: Carrier::Header(text("X-Hub-Signature-256")),
     list: None,
     variants: Cow::Borrowed(&VARIANTS),
     signed: Signed::Template(text("{body}")),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::provider::{Confidence, Fallback, IdGuard, Identity, Provider};
-use crate::signature::scheme::{Hash, Scheme, Signed, Variant};
+use crate::signature::scheme::{Carrier, Hash, Scheme, Signed, Variant};
 
 use super::{hex_hmac, text};
 
@@ -12,7 +12,7 @@ static SHA1: [Variant; 1] = [hex_hmac(Hash::Sha1, "sha1=")];
 
 static SCHEME: Scheme = Scheme {
     name: text("github"),
-    header: text("X-Hub-Signature-256"),
+    carrier: Carrier::Header(text("X-Hub-Signature-256")),
     list: None,
     variants: Cow::Borrowed(&SHA256),
     signed: Signed::Template(text("{body}")),
@@ -22,7 +22,7 @@ static SCHEME: Scheme = Scheme {
 
 static SHA1_SCHEME: Scheme = Scheme {
     name: text("github-sha1"),
-    header: text("X-Hub-Signature"),
+    carrier: Carrier::Header(text("X-Hub-Signature")),
     list: None,
     variants: Cow::Borrowed(&SHA1),
     signed: Signed::Template(text("{body}")),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::provider::{Confidence, Fallback, Identity, Provider};
-use crate::signature::scheme::{Hash, Place, Scheme, Signed, Timestamp, Unit, Variant};
+use crate::signature::scheme::{Carrier, Hash, Place, Scheme, Signed, Timestamp, Unit, Variant};
 
 use super::{hex_hmac, text};
 
@@ -11,7 +11,7 @@ static VARIANTS: [Variant; 1] = [hex_hmac(Hash::Sha256, "v0=")];
 
 static SCHEME: Scheme = Scheme {
     name: text("slack"),
-    header: text("X-Slack-Signature"),
+    carrier: Carrier::Header(text("X-Slack-Signature")),
     list: None,
     variants: Cow::Borrowed(&VARIANTS),
     signed: Signed::Template(text("v0:{timestamp}:{body}")),

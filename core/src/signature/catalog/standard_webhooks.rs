@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use crate::provider::{Confidence, Fallback, Identity, Provider};
-use crate::signature::scheme::{Algorithm, Encoding, Hash, KeyForm, Place, Scheme, Signed, Timestamp, Unit, Variant};
+use crate::signature::scheme::{
+    Algorithm, Carrier, Encoding, Hash, KeyForm, Place, Scheme, Signed, Timestamp, Unit, Variant,
+};
 
 use super::text;
 
@@ -25,7 +27,7 @@ static VARIANTS: [Variant; 2] = [
 
 pub static SCHEME: Scheme = Scheme {
     name: text("standard-webhooks"),
-    header: text("webhook-signature"),
+    carrier: Carrier::Header(text("webhook-signature")),
     list: Some(text(" ")),
     variants: Cow::Borrowed(&VARIANTS),
     signed: Signed::Template(text("{header:webhook-id}.{timestamp}.{body}")),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::provider::{Confidence, Fallback, Identity, Provider};
-use crate::signature::scheme::{Hash, Place, Scheme, Signed, Timestamp, Unit, Variant};
+use crate::signature::scheme::{Carrier, Hash, Place, Scheme, Signed, Timestamp, Unit, Variant};
 
 use super::{hex_hmac, text};
 
@@ -11,7 +11,7 @@ static VARIANTS: [Variant; 1] = [hex_hmac(Hash::Sha256, "v1=")];
 
 static SCHEME: Scheme = Scheme {
     name: text("stripe"),
-    header: text("Stripe-Signature"),
+    carrier: Carrier::Header(text("Stripe-Signature")),
     list: Some(text(",")),
     variants: Cow::Borrowed(&VARIANTS),
     signed: Signed::Template(text("{timestamp}.{body}")),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::provider::{Confidence, Fallback, IdGuard, Identity, Provider};
-use crate::signature::scheme::{Algorithm, Encoding, Hash, KeyForm, Scheme, Selector, Signed, Variant};
+use crate::signature::scheme::{Algorithm, Carrier, Encoding, Hash, KeyForm, Scheme, Selector, Signed, Variant};
 use crate::signature::special;
 
 use super::text;
@@ -16,7 +16,7 @@ static VARIANTS: [Variant; 1] = [base64_hmac(Hash::Sha1)];
 
 static SCHEME: Scheme = Scheme {
     name: text("twilio"),
-    header: text("X-Twilio-Signature"),
+    carrier: Carrier::Header(text("X-Twilio-Signature")),
     list: None,
     variants: Cow::Borrowed(&VARIANTS),
     signed: Signed::Special(special::twilio),
