@@ -31,32 +31,39 @@ fn nodes(bytes: &[u8]) -> Result<Vec<Node<'_>>, NotJson> {
     let mut nodes: Vec<Node<'_>> = Vec::new();
     let mut open = Vec::new();
     let mut name = Cow::Borrowed(&[] as &[u8]);
-    while let Some(token) = scanner.next()? {
-        match token {
-            Token::Key { span, escaped } => {
+    loop {
+        let token = scanner.next().map_err(|flaw| scanner.why(flaw))?;
+        let container = |kind| Value { kind, span: Span { start: scanner.start(), end: scanner.start() } };
+        let value = match token {
+            Token::End => return Ok(nodes),
+            Token::Key => {
+                let (span, escaped) = scanner.key();
                 let raw = span.of(bytes);
                 name = if escaped { text::unescape(raw).into() } else { raw.into() };
+                continue;
             }
-            Token::Scalar(value) => {
-                let next = nodes.len() + 1;
-                nodes.push(Node { name: std::mem::take(&mut name), value, next });
+            Token::Close => {
+                close(&mut nodes, open.pop(), scanner.end());
+                continue;
             }
-            Token::Open { array, start } => {
-                open.push(nodes.len());
-                let kind = if array { Kind::Array } else { Kind::Object };
-                let value = Value { kind, span: Span { start, end: start } };
-                nodes.push(Node { name: std::mem::take(&mut name), value, next: 0 });
-            }
-            Token::Close { end } => {
-                let next = nodes.len();
-                if let Some(node) = open.pop().and_then(|n| nodes.get_mut(n)) {
-                    node.value.span.end = end;
-                    node.next = next;
-                }
-            }
+            Token::Scalar => scanner.scalar(),
+            Token::OpenObject => container(Kind::Object),
+            Token::OpenArray => container(Kind::Array),
+        };
+        if token != Token::Scalar {
+            open.push(nodes.len());
         }
+        let next = nodes.len() + 1;
+        nodes.push(Node { name: std::mem::take(&mut name), value, next });
     }
-    Ok(nodes)
+}
+
+fn close(nodes: &mut [Node<'_>], at: Option<usize>, end: usize) {
+    let next = nodes.len();
+    if let Some(node) = at.and_then(|n| nodes.get_mut(n)) {
+        node.value.span.end = end;
+        node.next = next;
+    }
 }
 
 struct Writer<'a> {

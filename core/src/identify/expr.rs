@@ -130,10 +130,11 @@ fn named(name: &str, offset: usize) -> Result<String, ExprError> {
 }
 
 fn form(text: &str, offset: usize) -> Result<Place, ExprError> {
-    let Some((name, path)) = text.split_once(' ') else { return named(text, offset).map(Place::Form) };
-    let name = named(name, offset)?;
-    let start = offset + text.len() - path.len();
-    let path = single_path(path, start)?;
+    // A field's name may have spaces, but hardly one before a dollar.
+    let Some(space) = text.find(" $") else { return named(text, offset).map(Place::Form) };
+    let name = named(&text[..space], offset)?;
+    let start = offset + space + 1;
+    let path = single_path(&text[space + 1..], start)?;
     match path.root {
         path::Root::Item => Ok(Place::FormJson(name, path)),
         _ => at(start, "a path into a form field begins with `$`"),

@@ -42,21 +42,18 @@ pub struct Value {
     pub span: Span,
 }
 
+/// What was met. Where it stands is asked of the scanner: a token that carried its span would be copied through memory
+/// once per call, which took longer than the scan itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token {
-    /// A member's name, quotes excluded; its value comes next.
-    Key {
-        span: Span,
-        escaped: bool,
-    },
-    Scalar(Value),
-    Open {
-        array: bool,
-        start: usize,
-    },
-    Close {
-        end: usize,
-    },
+    /// A member's name; its value comes next.
+    Key,
+    /// A string, number, boolean or `null`.
+    Scalar,
+    OpenObject,
+    OpenArray,
+    Close,
+    End,
 }
 
 /// Why there are no values.
@@ -72,6 +69,14 @@ pub enum NotJson {
     TooLong,
 }
 
+/// A [`NotJson`] without its place, small enough for a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    Broken,
+    TooDeep,
+    TooLong,
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Expect {
     Value,
@@ -80,7 +85,7 @@ enum Expect {
     After,
 }
 
-/// Yields the tokens of one value. With `whole` nothing but white space may follow it.
+/// Yields the tokens of one value, then `End`.
 #[derive(Clone, Debug)]
 pub struct Scanner<'a> {
     bytes: &'a [u8],
@@ -90,14 +95,29 @@ pub struct Scanner<'a> {
     objects: u64,
     tokens: usize,
     expect: Expect,
+    /// Nothing but white space may follow the value.
     whole: bool,
+    start: usize,
+    name_end: usize,
+    kind: Kind,
 }
 
 impl<'a> Scanner<'a> {
     /// Over a whole document; a byte order mark before it is passed over.
     pub fn document(bytes: &'a [u8]) -> Self {
         let at = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-        Scanner { bytes, at, depth: 0, objects: 0, tokens: 0, expect: Expect::Value, whole: true }
+        Scanner {
+            bytes,
+            at,
+            depth: 0,
+            objects: 0,
+            tokens: 0,
+            expect: Expect::Value,
+            whole: true,
+            start: at,
+            name_end: at,
+            kind: Kind::Null,
+        }
     }
 
     /// Over the one value that begins at `at`, whatever stands behind it.
@@ -105,54 +125,73 @@ impl<'a> Scanner<'a> {
         Scanner { at, whole: false, ..Self::document(bytes) }
     }
 
-    /// Containers that are open.
-    pub fn depth(&self) -> usize {
-        self.depth
+    /// The inside of the quotes of the name that was met last, and whether there is a backslash in it.
+    #[inline]
+    pub fn key(&self) -> (Span, bool) {
+        let span = Span { start: self.start + 1, end: self.name_end };
+        (span, matches!(self.kind, Kind::String { escaped: true }))
     }
 
-    /// The next token; `None` behind the end of the value.
+    /// The scalar that was met last.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<Token>, NotJson> {
+    pub fn scalar(&self) -> Value {
+        Value { kind: self.kind, span: Span { start: self.start, end: self.at } }
+    }
+
+    /// Where the container begins that was opened last.
+    #[inline]
+    pub fn start(&self) -> usize {
+        self.start
+    }
+
+    /// Where the container ends that was closed last.
+    #[inline]
+    pub fn end(&self) -> usize {
+        self.at
+    }
+
+    pub fn why(&self, flaw: Flaw) -> NotJson {
+        match flaw {
+            Flaw::TooDeep => NotJson::TooDeep,
+            Flaw::TooLong => NotJson::TooLong,
+            Flaw::Broken if self.bytes.is_empty() => NotJson::Empty,
+            Flaw::Broken => NotJson::Broken(self.at),
+        }
+    }
+
+    #[inline]
+    pub fn next(&mut self) -> Result<Token, Flaw> {
         self.tokens += 1;
         if self.tokens > MAX_TOKENS {
-            return Err(NotJson::TooLong);
+            return Err(Flaw::TooLong);
         }
+        let next = self.peek();
         match self.expect {
-            Expect::Value => self.value().map(Some),
-            Expect::FirstMember => match self.peek() {
-                Some(b'}') => Ok(Some(self.close())),
-                _ => self.key().map(Some),
-            },
-            Expect::FirstElement => match self.peek() {
-                Some(b']') => Ok(Some(self.close())),
-                _ => self.value().map(Some),
-            },
-            Expect::After => self.after(),
+            Expect::Value => self.value(next),
+            Expect::FirstMember if next == Some(b'}') => Ok(self.close()),
+            Expect::FirstMember => self.member(next),
+            Expect::FirstElement if next == Some(b']') => Ok(self.close()),
+            Expect::FirstElement => self.value(next),
+            Expect::After => self.after(next),
         }
     }
 
     #[inline]
-    fn after(&mut self) -> Result<Option<Token>, NotJson> {
+    fn after(&mut self, next: Option<u8>) -> Result<Token, Flaw> {
         if self.depth == 0 {
-            return match self.whole.then(|| self.peek()).flatten() {
-                None => Ok(None),
-                Some(_) => Err(self.broken()),
-            };
+            return if self.whole && next.is_some() { Err(Flaw::Broken) } else { Ok(Token::End) };
         }
-        let object = self.in_object();
-        match self.peek() {
+        let object = self.objects >> (self.depth - 1) & 1 == 1;
+        match next {
             Some(b',') => {
                 self.at += 1;
-                if object { self.key().map(Some) } else { self.value().map(Some) }
+                let next = self.peek();
+                if object { self.member(next) } else { self.value(next) }
             }
-            Some(b'}') if object => Ok(Some(self.close())),
-            Some(b']') if !object => Ok(Some(self.close())),
-            _ => Err(self.broken()),
+            Some(b'}') if object => Ok(self.close()),
+            Some(b']') if !object => Ok(self.close()),
+            _ => Err(Flaw::Broken),
         }
-    }
-
-    fn in_object(&self) -> bool {
-        self.depth > 0 && self.objects >> (self.depth - 1) & 1 == 1
     }
 
     /// The next byte that is no white space, not yet consumed.
@@ -167,96 +206,95 @@ impl<'a> Scanner<'a> {
         None
     }
 
-    fn broken(&self) -> NotJson {
-        if self.bytes.is_empty() { NotJson::Empty } else { NotJson::Broken(self.at) }
-    }
-
+    #[inline]
     fn close(&mut self) -> Token {
         self.at += 1;
         self.depth -= 1;
         self.expect = Expect::After;
-        Token::Close { end: self.at }
+        Token::Close
     }
 
     #[inline]
-    fn key(&mut self) -> Result<Token, NotJson> {
-        if self.peek() != Some(b'"') {
-            return Err(self.broken());
+    fn member(&mut self, next: Option<u8>) -> Result<Token, Flaw> {
+        if next != Some(b'"') {
+            return Err(Flaw::Broken);
         }
-        let (quoted, escaped) = self.string()?;
+        self.start = self.at;
+        self.string()?;
+        self.name_end = self.at - 1;
         if self.peek() != Some(b':') {
-            return Err(self.broken());
+            return Err(Flaw::Broken);
         }
         self.at += 1;
         self.expect = Expect::Value;
-        Ok(Token::Key { span: Span { start: quoted.start + 1, end: quoted.end - 1 }, escaped })
+        Ok(Token::Key)
     }
 
     #[inline]
-    fn value(&mut self) -> Result<Token, NotJson> {
-        let first = self.peek().ok_or_else(|| self.broken())?;
-        let start = self.at;
-        let kind = match first {
-            b'"' => {
-                let (_, escaped) = self.string()?;
-                Kind::String { escaped }
-            }
-            b'{' | b'[' => return self.open(first == b'['),
-            b't' => self.word(b"true", Kind::Boolean)?,
-            b'f' => self.word(b"false", Kind::Boolean)?,
-            b'n' => self.word(b"null", Kind::Null)?,
+    fn value(&mut self, next: Option<u8>) -> Result<Token, Flaw> {
+        self.start = self.at;
+        match next {
+            Some(b'"') => self.string()?,
+            Some(b'{') => return self.open(Expect::FirstMember),
+            Some(b'[') => return self.open(Expect::FirstElement),
+            Some(b't') => self.word(b"true", Kind::Boolean)?,
+            Some(b'f') => self.word(b"false", Kind::Boolean)?,
+            Some(b'n') => self.word(b"null", Kind::Null)?,
             _ => self.number()?,
-        };
+        }
         self.expect = Expect::After;
-        Ok(Token::Scalar(Value { kind, span: Span { start, end: self.at } }))
+        Ok(Token::Scalar)
     }
 
-    fn open(&mut self, array: bool) -> Result<Token, NotJson> {
+    fn open(&mut self, expect: Expect) -> Result<Token, Flaw> {
         if self.depth == MAX_DEPTH {
-            return Err(NotJson::TooDeep);
+            return Err(Flaw::TooDeep);
         }
         let bit = 1 << self.depth;
-        self.objects = if array { self.objects & !bit } else { self.objects | bit };
         self.depth += 1;
-        self.expect = if array { Expect::FirstElement } else { Expect::FirstMember };
-        let start = self.at;
         self.at += 1;
-        Ok(Token::Open { array, start })
+        self.expect = expect;
+        if matches!(expect, Expect::FirstMember) {
+            self.objects |= bit;
+            return Ok(Token::OpenObject);
+        }
+        self.objects &= !bit;
+        Ok(Token::OpenArray)
     }
 
-    fn word(&mut self, word: &[u8], kind: Kind) -> Result<Kind, NotJson> {
-        if self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(word)) {
-            self.at += word.len();
-            return Ok(kind);
+    fn word(&mut self, word: &[u8], kind: Kind) -> Result<(), Flaw> {
+        if !self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(word)) {
+            return Err(Flaw::Broken);
         }
-        Err(self.broken())
+        self.at += word.len();
+        self.kind = kind;
+        Ok(())
     }
 
     /// A string from its opening quote; escapes are checked here, so that decoding cannot fail later.
     #[inline]
-    fn string(&mut self) -> Result<(Span, bool), NotJson> {
-        let start = self.at;
+    fn string(&mut self) -> Result<(), Flaw> {
         let mut escaped = false;
         self.at += 1;
         loop {
             self.at += plain(self.bytes.get(self.at..).unwrap_or_default());
             match self.bytes.get(self.at) {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok((Span { start, end: self.at }, escaped));
-                }
+                Some(b'"') => break,
                 Some(_) => self.escape()?,
-                None => return Err(self.broken()),
+                None => return Err(Flaw::Broken),
             }
             escaped = true;
         }
+        self.at += 1;
+        self.kind = Kind::String { escaped };
+        Ok(())
     }
 
-    fn escape(&mut self) -> Result<(), NotJson> {
+    fn escape(&mut self) -> Result<(), Flaw> {
         self.at += match self.bytes.get(self.at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
             Some(b'u') if self.hex_digits(self.at + 2) => 6,
-            _ => return Err(self.broken()),
+            _ => return Err(Flaw::Broken),
         };
         Ok(())
     }
@@ -266,14 +304,13 @@ impl<'a> Scanner<'a> {
     }
 
     /// `-`, digits, fraction, exponent, as the grammar has them: `01` and `1.` are no numbers.
-    fn number(&mut self) -> Result<Kind, NotJson> {
+    fn number(&mut self) -> Result<(), Flaw> {
         if self.bytes.get(self.at) == Some(&b'-') {
             self.at += 1;
         }
         let zero = self.bytes.get(self.at) == Some(&b'0');
-        let whole = self.digits()?;
-        if zero && whole > 1 {
-            return Err(self.broken());
+        if self.digits()? > 1 && zero {
+            return Err(Flaw::Broken);
         }
         if self.bytes.get(self.at) == Some(&b'.') {
             self.at += 1;
@@ -286,14 +323,15 @@ impl<'a> Scanner<'a> {
             }
             self.digits()?;
         }
-        Ok(Kind::Number)
+        self.kind = Kind::Number;
+        Ok(())
     }
 
-    fn digits(&mut self) -> Result<usize, NotJson> {
+    fn digits(&mut self) -> Result<usize, Flaw> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let count = rest.iter().take_while(|b| b.is_ascii_digit()).count();
         self.at += count;
-        if count == 0 { Err(self.broken()) } else { Ok(count) }
+        if count == 0 { Err(Flaw::Broken) } else { Ok(count) }
     }
 }
 

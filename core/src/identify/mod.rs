@@ -26,7 +26,7 @@ pub use expr::{Expr, ExprError, Place};
 pub use items::{MAX_ITEMS, TooManyItems, UNKNOWN, items};
 pub use path::{Path, PathError, Root, Step};
 pub use plan::{Found, Plan};
-pub use rule::{Rule, RuleError};
+pub use rule::{Rule, RuleError, StoredError};
 pub use spec::{Coverage, Definition, Fingerprint, RuleSpec, Unreadable, VersionKind, VersionSpec};
 
 #[cfg(test)]

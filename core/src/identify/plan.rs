@@ -29,6 +29,8 @@ enum Mark {
 #[derive(Clone, Debug, Default)]
 struct Node {
     names: Vec<(Box<[u8]>, usize)>,
+    /// A bit for each length of these names.
+    lengths: u64,
     indexes: Vec<(u32, usize)>,
     any: Option<usize>,
     slot: Option<Slot>,
@@ -152,7 +154,10 @@ impl Plan {
         let node = &mut self.nodes[node];
         match step {
             Step::Any => node.any = Some(child),
-            Step::Name(name) => node.names.push((name.as_bytes().into(), child)),
+            Step::Name(name) => {
+                node.lengths |= length_bit(name.as_bytes());
+                node.names.push((name.as_bytes().into(), child));
+            }
             Step::Index(index) => node.indexes.push((*index, child)),
         }
         child
@@ -188,11 +193,14 @@ impl Plan {
     fn walk(&self, bytes: &[u8], mut scanner: Scanner<'_>) -> Result<Found, NotJson> {
         let found = Found { slots: vec![None; self.slots.len()], ..Found::default() };
         let mut walk = Walk { plan: self, bytes, found, levels: [Level::default(); MAX_DEPTH + 1], depth: 0 };
-        walk.levels[0].next = Some(0);
-        while let Some(token) = scanner.next()? {
-            walk.take(token);
+        walk.levels[0].next = ROOT;
+        loop {
+            match scanner.next() {
+                Ok(Token::End) => return Ok(walk.found),
+                Ok(token) => walk.take(token, &scanner),
+                Err(flaw) => return Err(scanner.why(flaw)),
+            }
         }
-        Ok(walk.found)
     }
 }
 
@@ -204,16 +212,20 @@ fn by_index(node: &Node, index: u32) -> Option<usize> {
     node.indexes.iter().find(|(n, _)| *n == index).map(|(_, child)| *child)
 }
 
+/// Nodes are counted from 1 in a walk, so that an empty level is all zeros.
+const ROOT: u32 = 1;
+const NOWHERE: u32 = 0;
+
 /// An open container, or at depth 0 the place of the root.
 #[derive(Clone, Copy, Debug, Default)]
 struct Level {
-    node: Option<usize>,
+    node: u32,
+    /// Node of the member whose name was read last, or of the root.
+    next: u32,
     array: bool,
-    start: usize,
     /// Number of the next element.
     index: u32,
-    /// Node of the member whose name was read last, or of the root.
-    next: Option<usize>,
+    start: usize,
 }
 
 struct Walk<'a> {
@@ -224,46 +236,56 @@ struct Walk<'a> {
     depth: usize,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn node(&self, at: u32) -> Option<&'a Node> {
+        self.plan.nodes.get((at as usize).wrapping_sub(1))
+    }
+
     #[inline]
-    fn take(&mut self, token: Token) {
+    fn take(&mut self, token: Token, scanner: &Scanner<'_>) {
         match token {
-            Token::Key { span, escaped } => {
-                let level = &mut self.levels[self.depth];
-                level.next = level.node.and_then(|node| named(&self.plan.nodes[node], span.of(self.bytes), escaped));
+            Token::Key => {
+                let next = self.node(self.levels[self.depth].node).map_or(NOWHERE, |node| {
+                    let (span, escaped) = scanner.key();
+                    node.named(span.of(self.bytes), escaped)
+                });
+                self.levels[self.depth].next = next;
             }
-            Token::Scalar(value) => {
-                let node = self.arrive();
-                self.leave(node, value);
+            Token::Scalar => {
+                let at = self.arrive();
+                self.leave(at, scanner.scalar());
             }
-            Token::Open { array, start } => self.open(array, start),
-            Token::Close { end } => self.close(end),
+            Token::OpenObject => self.open(false, scanner.start()),
+            Token::OpenArray => self.open(true, scanner.start()),
+            Token::Close => self.close(scanner.end()),
+            Token::End => {}
         }
     }
 
     /// The node of the value that begins now.
     #[inline]
-    fn arrive(&mut self) -> Option<usize> {
+    fn arrive(&mut self) -> u32 {
         let level = &mut self.levels[self.depth];
-        let at = if level.array {
+        let mut at = level.next;
+        if level.array {
             let index = level.index;
             level.index = index.saturating_add(1);
-            let node = &self.plan.nodes[level.node?];
-            by_index(node, index).or(node.any)?
-        } else {
-            level.next?
-        };
-        for slot in &self.plan.nodes[at].below {
-            self.found.slots[*slot] = None;
+            let node = level.node;
+            at = self.node(node).map_or(NOWHERE, |node| node.numbered(index));
         }
-        Some(at)
+        if let Some(node) = self.node(at) {
+            for slot in &node.below {
+                self.found.slots[*slot] = None;
+            }
+        }
+        at
     }
 
     fn open(&mut self, array: bool, start: usize) {
         let node = self.arrive();
-        self.found.batch |= array && node.is_some_and(|n| self.plan.nodes[n].items.is_some());
+        self.found.batch |= array && self.node(node).is_some_and(|node| node.items.is_some());
         self.depth += 1;
-        self.levels[self.depth] = Level { node, array, start, index: 0, next: None };
+        self.levels[self.depth] = Level { node, next: NOWHERE, array, index: 0, start };
     }
 
     fn close(&mut self, end: usize) {
@@ -274,8 +296,8 @@ impl Walk<'_> {
     }
 
     #[inline]
-    fn leave(&mut self, node: Option<usize>, value: Value) {
-        if let Some(node) = node.map(|n| &self.plan.nodes[n]) {
+    fn leave(&mut self, at: u32, value: Value) {
+        if let Some(node) = self.node(at) {
             if let Some(slot) = node.slot {
                 self.found.slots[slot] = Some(value);
             }
@@ -283,25 +305,47 @@ impl Walk<'_> {
                 self.found.volatile.push(value.span);
             }
         }
-        self.element(value);
+        if self.levels[self.depth].array {
+            self.element(value);
+        }
     }
 
     /// An element of a batch array is an item, whether or not any path leads into it.
-    #[inline]
     fn element(&mut self, value: Value) {
-        let above = &self.levels[self.depth];
-        let Some(path) = above.node.filter(|_| above.array).and_then(|n| self.plan.nodes[n].items) else { return };
-        let parent = self.plan.parents.get(path as usize).map_or(0, |depth| self.levels[depth + 1].start);
+        let Some(path) = self.node(self.levels[self.depth].node).and_then(|node| node.items) else { return };
+        let above = self.plan.parents.get(path as usize).and_then(|depth| self.levels.get(depth + 1));
+        let parent = above.map_or(0, |level| level.start);
         if self.found.elements.len() < MAX_ELEMENTS {
             self.found.elements.push(Element { path, span: value.span, parent });
         }
     }
 }
 
-fn named(node: &Node, raw: &[u8], escaped: bool) -> Option<usize> {
-    if node.names.is_empty() {
-        return node.any;
+impl Node {
+    #[inline]
+    fn named(&self, raw: &[u8], escaped: bool) -> u32 {
+        if escaped {
+            return self.called(&text::unescape(raw));
+        }
+        self.called(raw)
     }
-    let known = if escaped { by_name(node, &text::unescape(raw)) } else { by_name(node, raw) };
-    known.or(node.any)
+
+    #[inline]
+    fn called(&self, name: &[u8]) -> u32 {
+        // Most names of a document are asked for by nobody, and most of these have another length.
+        let known = if self.lengths & length_bit(name) == 0 { None } else { by_name(self, name) };
+        count(known.or(self.any))
+    }
+
+    fn numbered(&self, index: u32) -> u32 {
+        count(by_index(self, index).or(self.any))
+    }
+}
+
+fn count(node: Option<usize>) -> u32 {
+    node.map_or(NOWHERE, |n| n as u32 + ROOT)
+}
+
+fn length_bit(name: &[u8]) -> u64 {
+    1 << name.len().min(63)
 }

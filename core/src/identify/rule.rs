@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::expr::{Expr, Piece, Place};
 use super::path::{Path, Root, Step};
 use super::plan::{Plan, Slot};
-use super::spec::{Definition, Fingerprint, RuleSpec, VersionKind};
+use super::spec::{Definition, Fingerprint, RuleSpec, Unreadable, VersionKind};
 use crate::provider::{Fallback, IdGuard};
 
 /// Alternatives of one field.
@@ -23,6 +23,15 @@ pub struct RuleError {
     pub entry: usize,
     pub offset: usize,
     pub message: String,
+}
+
+/// A stored rule that this version does not understand; its keys cannot be looked up.
+#[derive(Debug, thiserror::Error)]
+pub enum StoredError {
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    #[error("stored identity rule {number} is refused: {first}")]
+    Refused { number: i64, first: RuleError },
 }
 
 /// A place with its path resolved to a slot of one of the plans.
@@ -101,6 +110,15 @@ impl Rule {
         let mut build = Build::new(spec);
         let rule = build.rule(source, namespace);
         if build.errors.is_empty() { Ok(rule) } else { Err(build.errors) }
+    }
+
+    /// A rule of earlier days, from the definition that the store kept: enough to ask what a request's digests were.
+    pub fn stored(source: &str, namespace: &str, number: i64, definition: &str) -> Result<Rule, StoredError> {
+        let spec = Definition::parse(definition)?.spec();
+        match Rule::compile(source, namespace, &spec) {
+            Ok(rule) => Ok(rule.numbered(number)),
+            Err(mut errors) => Err(StoredError::Refused { number, first: errors.swap_remove(0) }),
+        }
     }
 
     /// The same rule under the number that the store has given to its definition.
