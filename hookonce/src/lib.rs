@@ -3,8 +3,16 @@
 //! Here: the store contract ([`store`]) and its backends, and the loops that drive it. Not here: HTTP (crate
 //! `hookonce-http`), code that sends (`hookonce-destinations`), decisions (`hookonce-core`).
 
+pub mod alarm;
+pub mod chance;
 pub mod clock;
+pub mod engine;
+mod janitor;
+mod node;
+mod router;
 pub mod store;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 pub mod view;
+pub mod wake;
+mod worker;

@@ -1,0 +1,165 @@
+//! The loops of one process, started and stopped together. Start at [`Engine::start`].
+
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use hookonce_core::command::{Command, Refused, Who};
+use hookonce_core::consumer::Consumer;
+use hookonce_core::destination::Destination;
+use hookonce_core::route::Routing;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::chance::Chance;
+use crate::node::Node;
+use crate::store::{Store, StoreError};
+use crate::wake::Hub;
+use crate::worker::Worker;
+use crate::{alarm, janitor, router};
+
+pub const LEASE: Duration = Duration::from_secs(30);
+/// A loop that panicked starts again after this.
+const RESTART: Duration = Duration::from_secs(1);
+/// What a loop may take to give its leases back, once the drain is over.
+const RELEASE: Duration = Duration::from_secs(5);
+/// Runs of one consumer at once, whatever is configured.
+pub const CONCURRENCY_MAX: usize = 1_024;
+
+/// A sending consumer at its place: what it takes, and where it goes.
+#[derive(Clone, Debug)]
+pub struct Post {
+    pub consumer: Consumer,
+    pub destination: Arc<dyn Destination>,
+    /// Runs at once on this node.
+    pub concurrency: usize,
+    /// Of one run.
+    pub timeout: Duration,
+    pub lease: Duration,
+}
+
+/// Router, janitor and a worker for each consumer.
+pub struct Engine {
+    node: Arc<Node>,
+    routing: Arc<Routing>,
+    stop: CancellationToken,
+    abandon: CancellationToken,
+    loops: JoinSet<()>,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("config", &self.routing.config).field("loops", &self.loops.len()).finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// Puts the consumers in force and starts the loops. A consumer keeps the id that the store knows its name by.
+    pub async fn start(store: Arc<dyn Store>, posts: Vec<Post>, chance: Arc<dyn Chance>) -> Result<Engine, StoreError> {
+        let routing = store.configure(posts.iter().map(|post| post.consumer.clone()).collect()).await?;
+        let posts = placed(posts, &routing);
+        let hub = Hub::new(posts.iter().map(|post| post.consumer.id));
+        let node = Arc::new(Node::new(store, hub, chance));
+        janitor::pauses(&node).await?;
+        let mut engine = Engine {
+            node,
+            routing: Arc::new(routing),
+            stop: CancellationToken::new(),
+            abandon: CancellationToken::new(),
+            loops: JoinSet::new(),
+        };
+        engine.begin(posts);
+        Ok(engine)
+    }
+
+    fn begin(&mut self, posts: Vec<Post>) {
+        let (node, routing, stop) = (self.node.clone(), self.routing.clone(), self.stop.clone());
+        self.keep("router", move || router::run(node.clone(), routing.clone(), stop.clone()));
+        let (node, stop) = (self.node.clone(), self.stop.clone());
+        self.keep("janitor", move || janitor::run(node.clone(), stop.clone()));
+        for post in posts.into_iter().map(Arc::new) {
+            let (node, stop, abandon) = (self.node.clone(), self.stop.clone(), self.abandon.clone());
+            self.keep("worker", move || Worker::new(node.clone(), post.clone(), stop.clone(), abandon.clone()).run());
+        }
+    }
+
+    /// A loop that panics is a bug of ours; what it held is found again by its leases.
+    fn keep<F: Future<Output = ()> + Send + 'static>(&mut self, name: &'static str, make: impl Fn() -> F + Send + 'static) {
+        let stop = self.stop.clone();
+        self.loops.spawn(async move {
+            while AssertUnwindSafe(make()).catch_unwind().await.is_err() {
+                alarm::raise("loop_panicked", &format!("the {name}'s loop panicked and starts again"));
+                tokio::select! {
+                    () = stop.cancelled() => return,
+                    () = sleep_until(Instant::now() + RESTART) => {}
+                }
+            }
+        });
+    }
+
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.node.store
+    }
+
+    /// What routes, with the ids of the consumers.
+    pub fn routing(&self) -> &Arc<Routing> {
+        &self.routing
+    }
+
+    pub fn hub(&self) -> &Hub {
+        &self.node.hub
+    }
+
+    /// A person's decision, and the hints that let it take effect at once.
+    pub async fn command(&self, command: Command, who: Who) -> Result<Result<i64, Refused>, StoreError> {
+        let pause = match command {
+            Command::ConsumerPause { consumer } => Some((consumer, true)),
+            Command::ConsumerResume { consumer } => Some((consumer, false)),
+            _ => None,
+        };
+        let answer = self.node.store.command(command, who).await?;
+        if let (Ok(_), Some((consumer, paused))) = (&answer, pause) {
+            self.node.hub.pause(consumer, paused);
+        }
+        self.node.hub.all();
+        Ok(answer)
+    }
+
+    /// Ends when the store has failed for good, with the reason: then this process must not answer 2xx any more.
+    pub async fn failed(&self) -> String {
+        let mut failure = self.node.failure();
+        match failure.wait_for(Option::is_some).await {
+            Ok(why) => why.clone().unwrap_or_default(),
+            // The sender lives as long as the node that this engine holds.
+            Err(_) => String::new(),
+        }
+    }
+
+    /// Claims nothing more, lets runs end for that long, gives the other leases back. The store stays open.
+    pub async fn shutdown(mut self, grace: Duration) {
+        self.stop.cancel();
+        if timeout(grace, ended(&mut self.loops)).await.is_err() {
+            self.abandon.cancel();
+            if timeout(RELEASE, ended(&mut self.loops)).await.is_err() {
+                tracing::warn!("leases could not be given back: they end by themselves");
+            }
+        }
+    }
+}
+
+async fn ended(loops: &mut JoinSet<()>) {
+    while loops.join_next().await.is_some() {}
+}
+
+fn placed(posts: Vec<Post>, routing: &Routing) -> Vec<Post> {
+    let placed = posts.into_iter().filter_map(|mut post| {
+        let named = routing.consumers.iter().find(|c| c.name == post.consumer.name)?;
+        post.consumer = named.clone();
+        post.concurrency = post.concurrency.clamp(1, CONCURRENCY_MAX);
+        Some(post)
+    });
+    placed.collect()
+}
