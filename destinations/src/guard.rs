@@ -156,9 +156,8 @@ impl Guard {
 }
 
 /// From the Fetch standard's list of bad ports, those above 1023: services that would act on a request's text.
-const OTHER_SERVICES: [u16; 16] = [
-    1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6667, 6669, 6697, 10080,
-];
+const OTHER_SERVICES: [u16; 16] =
+    [1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6667, 6669, 6697, 10080];
 
 /// The system's resolver, on the runtime's threads for blocking work.
 struct SystemLookup;

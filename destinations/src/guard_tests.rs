@@ -120,10 +120,22 @@ fn public_hosts_are_open_and_permission_opens_only_what_it_names() {
     ] {
         assert!(closed.target(url).is_ok(), "{url}: {:?}", closed.target(url));
     }
-    for url in ["http://127.0.0.1:3000/hook", "http://10.0.0.1/", "http://[::1]:25/", "http://[fc00::1]/", "http://100.64.0.1/"] {
+    for url in [
+        "http://127.0.0.1:3000/hook",
+        "http://10.0.0.1/",
+        "http://[::1]:25/",
+        "http://[fc00::1]/",
+        "http://100.64.0.1/",
+    ] {
         assert!(open.target(url).is_ok(), "{url}: {:?}", open.target(url));
     }
-    for url in ["http://169.254.169.254/", "http://[fd00:ec2::254]/", "http://0.0.0.0/", "http://[fe80::1]/", "http://224.0.0.1/"] {
+    for url in [
+        "http://169.254.169.254/",
+        "http://[fd00:ec2::254]/",
+        "http://0.0.0.0/",
+        "http://[fe80::1]/",
+        "http://224.0.0.1/",
+    ] {
         assert!(matches!(open.target(url), Err(Refused::Address { .. })), "{url}");
     }
 }
@@ -131,7 +143,10 @@ fn public_hosts_are_open_and_permission_opens_only_what_it_names() {
 #[test]
 fn the_refusal_of_a_private_target_says_how_to_open_it() {
     let said = Guard::new(false).target("http://127.0.0.1:3000/").unwrap_err().to_string();
-    assert_eq!(said, "`127.0.0.1` is a loopback address\nhint: set `allow_private = true` on the consumer to send there");
+    assert_eq!(
+        said,
+        "`127.0.0.1` is a loopback address\nhint: set `allow_private = true` on the consumer to send there"
+    );
     let said = Guard::new(true).target("http://169.254.169.254/").unwrap_err().to_string();
     assert_eq!(said, "`169.254.169.254` is the address of a metadata service");
 }

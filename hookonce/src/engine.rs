@@ -52,7 +52,10 @@ pub struct Engine {
 
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Engine").field("config", &self.routing.config).field("loops", &self.loops.len()).finish_non_exhaustive()
+        f.debug_struct("Engine")
+            .field("config", &self.routing.config)
+            .field("loops", &self.loops.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -87,7 +90,11 @@ impl Engine {
     }
 
     /// A loop that panics is a bug of ours; what it held is found again by its leases.
-    fn keep<F: Future<Output = ()> + Send + 'static>(&mut self, name: &'static str, make: impl Fn() -> F + Send + 'static) {
+    fn keep<F: Future<Output = ()> + Send + 'static>(
+        &mut self,
+        name: &'static str,
+        make: impl Fn() -> F + Send + 'static,
+    ) {
         let stop = self.stop.clone();
         self.loops.spawn(async move {
             while AssertUnwindSafe(make()).catch_unwind().await.is_err() {

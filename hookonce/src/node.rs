@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, watch};
 use tokio::time::Instant;
 
+use crate::alarm;
 use crate::chance::Chance;
 use crate::store::{Store, StoreError};
 use crate::wake::Hub;
-use crate::alarm;
 
 /// First and longest pause after the store said that it is busy.
 const BUSY_FIRST: Duration = Duration::from_millis(20);

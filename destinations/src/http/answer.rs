@@ -48,7 +48,8 @@ const SHOWN: usize = 300;
 /// operators only.
 fn plain(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
-    let mut line: String = text.trim().chars().take(SHOWN).map(|c| if unsafe_to_show(c) { '\u{fffd}' } else { c }).collect();
+    let mut line: String =
+        text.trim().chars().take(SHOWN).map(|c| if unsafe_to_show(c) { '\u{fffd}' } else { c }).collect();
     line.truncate(line.trim_end().len());
     line
 }
@@ -123,7 +124,10 @@ mod tests {
 
     #[test]
     fn a_body_is_shown_as_one_harmless_line() {
-        assert_eq!(judged(500, None, " \u{1b}[2Ja\r\nb\u{202e}c\0 \n"), "retry answered 500: \u{fffd}[2Ja\u{fffd}\u{fffd}b\u{fffd}c\u{fffd}");
+        assert_eq!(
+            judged(500, None, " \u{1b}[2Ja\r\nb\u{202e}c\0 \n"),
+            "retry answered 500: \u{fffd}[2Ja\u{fffd}\u{fffd}b\u{fffd}c\u{fffd}"
+        );
         assert_eq!(plain(&[0xff, b'a']), "\u{fffd}a");
         assert_eq!(plain("é".repeat(4_000).as_bytes()).chars().count(), SHOWN);
     }

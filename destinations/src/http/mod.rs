@@ -79,7 +79,10 @@ impl Destination for Http {
     }
 }
 
-fn client(guard: Guard, config: &Config) -> Result<Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>, BuildError> {
+fn client(
+    guard: Guard,
+    config: &Config,
+) -> Result<Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>, BuildError> {
     let mut connector = HttpConnector::new_with_resolver(Resolver(guard));
     connector.enforce_http(false);
     connector.set_nodelay(true);

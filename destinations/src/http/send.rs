@@ -97,7 +97,9 @@ fn in_transfer(error: &hyper::Error) -> Option<String> {
     match () {
         () if error.is_parse_too_large() => Some("the answer's head is too large".into()),
         () if error.is_parse() || error.is_parse_status() => Some("the answer is no HTTP".into()),
-        () if error.is_incomplete_message() => Some("the connection was closed before an answer; it may have arrived".into()),
+        () if error.is_incomplete_message() => {
+            Some("the connection was closed before an answer; it may have arrived".into())
+        }
         () => None,
     }
 }

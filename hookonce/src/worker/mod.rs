@@ -272,7 +272,10 @@ impl Worker {
             Triage::Cancelled => self.endings.push(settle::cancelled(&run.claimed)),
             Triage::Dead => {
                 let (consumer, event) = (&self.post.consumer, run.claimed.event);
-                alarm::raise("worker_lost", &format!("event {event} ended {} runs of `{}`", run.claimed.lost, consumer.name));
+                alarm::raise(
+                    "worker_lost",
+                    &format!("event {event} ended {} runs of `{}`", run.claimed.lost, consumer.name),
+                );
                 self.endings.push(settle::worker_lost(&run.claimed, consumer));
             }
             // A send has no transaction that others could share: alone in it is how every run is.

@@ -8,8 +8,8 @@ use hookonce_core::destination::Sent;
 use hookonce_core::event::KeyKind;
 use hookonce_core::message::{self, Facts, Message};
 use hookonce_core::message_key::{Subject, message_key};
-use hookonce_core::{kill_point, planted};
 use hookonce_core::time::Micros;
+use hookonce_core::{kill_point, planted};
 use tokio::time::Instant;
 
 use crate::engine::Post;
