@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::output::{Cell, Column, Format, Listing};
 use super::{Context, Failure};
-use crate::config::meant::{Consumer, Source, Verify};
-use crate::config::{Config, Flags, Report, catalogue};
+use crate::config::meant::{Consumer, Source};
+use crate::config::{Config, Flags, Report};
 
 /// Say everything that is wrong with the configuration, as file:line:column; exit 3 if anything is
 #[derive(Debug, clap::Args)]
@@ -91,23 +91,12 @@ fn url(config: &Config, source: &Source) -> String {
 }
 
 fn verified_by(source: &Source) -> String {
-    match (&source.verify, &source.provider) {
-        (Verify::None, _) => "nothing: anybody may send".to_owned(),
-        (Verify::Hmac(hmac), _) => format!("hmac {:?}", hmac.hash).to_lowercase(),
-        (Verify::Provider, Some(provider)) => {
-            let default = || catalogue::schemes(provider).first().map_or("nothing", |s| *s).to_owned();
-            format!("{} scheme", source.scheme.clone().unwrap_or_else(default))
-        }
-        (Verify::Provider, None) => "nothing".to_owned(),
-    }
+    source.scheme().map_or_else(|| "nothing: anybody may send".to_owned(), |scheme| format!("{} scheme", scheme.name))
 }
 
+/// The alternatives of the key rule, the first that holds counts.
 fn key(source: &Source) -> String {
-    match (&source.rule.key, &source.provider) {
-        (Some(key), _) => key.clone(),
-        (None, Some(provider)) if catalogue::has_id(provider) => format!("by profile {provider}"),
-        (None, _) => "body-sha256".to_owned(),
-    }
+    source.rule.key.iter().map(|alternative| alternative.text.as_str()).collect::<Vec<_>>().join(", else ")
 }
 
 fn value(config: &Config, report: &Report) -> Value {
@@ -120,7 +109,7 @@ fn value(config: &Config, report: &Report) -> Value {
             "name": s.name,
             "namespace": s.namespace,
             "url": url(config, s),
-            "provider": s.provider,
+            "provider": s.provider.map(|p| p.id),
             "verified_by": verified_by(s),
             "secrets": s.secrets.0.iter().map(|secret| &secret.name).collect::<Vec<_>>(),
             "key": key(s),

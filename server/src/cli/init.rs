@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use clap::ValueHint;
+use hookonce_core::signature::{KeyForm, catalog};
 use serde_json::json;
 
 use super::{Context, Exit, Failure};
@@ -132,11 +133,15 @@ fn write_secrets(dir: &Path, firsts: &[First]) -> Result<usize, Failure> {
 fn generate(provider: Option<&str>) -> Result<String, Failure> {
     let mut bytes = [0u8; 32];
     getrandom::fill(&mut bytes).map_err(|e| Failure::new(Exit::Failed, format!("no randomness: {e}")))?;
-    let hex: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
-    Ok(match provider {
-        Some("standard-webhooks") => format!("whsec_{}", STANDARD.encode(bytes)),
-        Some("stripe") => format!("whsec_{hex}"),
-        _ => hex,
+    let scheme = provider.and_then(catalog::provider).and_then(|p| p.schemes.first());
+    let forms = scheme.map_or(&[][..], |s| &s.variants);
+    let base64 = forms.iter().find_map(|variant| match variant.key {
+        KeyForm::Base64 { prefix } => Some(prefix),
+        _ => None,
+    });
+    Ok(match base64 {
+        Some(prefix) => format!("{prefix}{}", STANDARD.encode(bytes)),
+        None => bytes.iter().map(|b| format!("{b:02x}")).collect(),
     })
 }
 

@@ -37,21 +37,19 @@ pub fn read(
     }
     let kind = kind(section);
     let on = patterns(section, sources);
-    let order = order(section);
+    let (order, later_order) = order(section);
     let http = http(section, kind == Some(Kind::Http), reading);
-    let consumer = Consumer {
-        name: name.to_owned(),
-        on,
-        order: order.unwrap_or(Order::Arrival),
-        on_dead: on_dead(section, order),
-        retry: section.section("retry").map_or_else(Policy::default, |s| retry(&s)),
-        from: from(section),
-        key_name: section.filled("key_name").map_or_else(|| name.to_owned(), |n| n.value),
-        http: http?,
-    };
-    not_built::refuse_keys(section, CONSUMER_KEYS);
+    // Where kind or order are for later, so are the keys that belong to them: one refusal says it.
+    let refuse =
+        if kind == Some(Kind::Later) || later_order { not_built::accept_shapes } else { not_built::refuse_keys };
+    refuse(section, CONSUMER_KEYS);
+    let on_dead = on_dead(section, order);
+    let retry = section.section("retry").map_or_else(Policy::default, |s| retry(&s));
+    let from = from(section);
+    let key_name = section.filled("key_name").map_or_else(|| name.to_owned(), |n| n.value);
     section.finish();
-    Some(consumer)
+    let order = order.unwrap_or(Order::Arrival);
+    Some(Consumer { name: name.to_owned(), on, order, on_dead, retry, from, key_name, http: http? })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,7 +60,7 @@ enum Kind {
 
 fn kind(section: &Section<'_>) -> Option<Kind> {
     let Some(word) = section.filled("kind") else {
-        if !section.has("kind") {
+        if !section.perhaps("kind") {
             let text = format!("`[{}]` has no `kind`", section.name);
             section.problems().error(Code::MissingKey, &section.at, text, "write `kind = \"http\"`");
         }
@@ -72,17 +70,18 @@ fn kind(section: &Section<'_>) -> Option<Kind> {
         return Some(Kind::Http);
     }
     not_built::refuse_word(section, &word.at, "kind", &word.value, CONSUMER_KINDS, &["http"]);
-    Some(Kind::Later)
+    CONSUMER_KINDS.contains(&word.value.as_str()).then_some(Kind::Later)
 }
 
-fn order(section: &Section<'_>) -> Option<Order> {
-    let word = section.filled("order")?;
+/// The order, and whether one is written that is for later.
+fn order(section: &Section<'_>) -> (Option<Order>, bool) {
+    let Some(word) = section.filled("order") else { return (None, false) };
     match word.value.as_str() {
-        "none" => Some(Order::None),
-        "arrival" => Some(Order::Arrival),
+        "none" => (Some(Order::None), false),
+        "arrival" => (Some(Order::Arrival), false),
         other => {
             not_built::refuse_word(section, &word.at, "order", other, ORDERS, &["none", "arrival"]);
-            None
+            (None, ORDERS.contains(&other))
         }
     }
 }
@@ -103,6 +102,9 @@ fn on_dead(section: &Section<'_>, order: Option<Order>) -> OnDead {
 
 fn patterns(section: &Section<'_>, sources: &[&str]) -> Vec<Pattern> {
     let Some(entry) = section.entry("on") else {
+        if section.perhaps("on") {
+            return Vec::new();
+        }
         let text = format!("`[{}]` takes no events", section.name);
         let hint = "write `on = [\"SOURCE/*\"]` or `[\"SOURCE/type.*\"]`";
         section.problems().error(Code::MissingKey, &section.at, text, hint);
@@ -179,8 +181,8 @@ fn http(section: &Section<'_>, wanted: bool, reading: &Reading<'_>) -> Option<Ht
     let timeout = section.some_time("timeout").map_or(TIMEOUT, |t| t.value);
     let concurrency = section.integer("concurrency", 1, MAX_CONCURRENCY).map_or(CONCURRENCY, |n| n.value);
     let permanent = section.entry("permanent").map_or_else(Vec::new, |e| statuses(section, &e.node));
-    let sign = secret::read_one(section, "sign", reading);
-    if wanted && !section.has("url") {
+    let sign = secret::signing(section, reading);
+    if wanted && !section.perhaps("url") {
         let text = format!("`[{}]` has no `url`", section.name);
         section.problems().error(Code::MissingKey, &section.at, text, "write `url = \"https://…\"`");
     }

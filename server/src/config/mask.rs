@@ -25,6 +25,7 @@ const HARMLESS: &[&str] = &[
     "do",
     "encoding",
     "env",
+    "expect_rows",
     "fallback",
     "file",
     "fingerprint",

@@ -1,5 +1,5 @@
-//! What the configuration means, validated: one struct a concern. Wiring maps these into the engine's own types; what
-//! the engine already has a type for (answers, patterns, retry policy) is that type.
+//! What the configuration means, validated: one struct a concern. What core has a type for is that type: schemes and
+//! keys, compiled identity rules, answers, patterns, retry policy. Wiring moves them on.
 //! Not here: files, spans, complaints.
 
 use std::net::SocketAddr;
@@ -7,15 +7,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hookonce_core::consumer::{From, OnDead, Order, Pattern, Policy};
-use hookonce_core::provider::{Fallback, IdGuard};
+use hookonce_core::identify::Rule;
+use hookonce_core::provider::Provider;
+use hookonce_core::signature::handshake::Handshake;
+use hookonce_core::signature::{Keys, Options, Scheme};
 use hookonce_core::source::Respond;
-use hookonce_core::time::Micros;
 
 use super::secret::Secrets;
 
 #[derive(Debug)]
 pub struct Config {
-    /// The file that was read first; `None`: flags and environment only.
+    /// The file that was read first; `None`: a text that stands in no file.
     pub file: Option<PathBuf>,
     pub dev: bool,
     pub store: Store,
@@ -57,136 +59,48 @@ pub struct Admin {
 pub struct Source {
     pub name: String,
     pub namespace: String,
-    /// Id of a profile in the catalogue.
-    pub provider: Option<String>,
-    /// One of the provider's schemes; `None`: its default.
-    pub scheme: Option<String>,
-    pub verify: Verify,
+    pub provider: Option<&'static Provider>,
+    /// Methods that carry events.
+    pub methods: Vec<http::Method>,
+    pub max_body: u64,
+    pub verification: Verification,
     pub secrets: Secrets,
+    pub options: Options,
     pub rule: Rule,
+    pub signature_over: SignatureOver,
+    pub handshakes: Vec<&'static Handshake>,
     pub respond: Respond,
-    pub types: Vec<String>,
-    pub id_guard: Option<IdGuard>,
-    pub no_time: NoTime,
-    pub tolerance: Option<Micros>,
-    pub retry_window: Option<Micros>,
-    pub max_body: Option<u64>,
-    pub signature_over: Option<SignatureOver>,
+    pub ack_deadline: Duration,
     pub public_url: Option<String>,
-    pub ack_deadline: Option<Duration>,
-    pub options: Vec<(String, Opt)>,
 }
 
-/// How requests of a source prove where they come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verify {
-    /// By the provider's scheme.
-    Provider,
-    Hmac(Hmac),
-    /// Written out by the user: anybody may send.
+impl Source {
+    pub fn scheme(&self) -> Option<&Scheme> {
+        match &self.verification {
+            Verification::Keys(keys) => Some(keys.scheme()),
+            Verification::Missing { scheme, .. } => Some(scheme),
+            Verification::None => None,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub enum Verification {
+    Keys(Box<Keys>),
+    /// `verify = "none"`, written out by the user: anybody may send.
     None,
-}
-
-/// `verify = { hmac = … }`
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hmac {
-    pub hash: HmacHash,
-    pub carrier: Carrier,
-    pub prefix: String,
-    pub encoding: Encoding,
-    /// Template of what is signed: `{timestamp}.{body}`.
-    pub signed: String,
-    pub timestamp: Option<Timestamp>,
-    /// Separator of several signatures in one header.
-    pub list: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HmacHash {
-    Sha1,
-    Sha256,
-    Sha384,
-    Sha512,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Encoding {
-    Hex,
-    Base64,
-    Base64Url,
-}
-
-/// Where the signature stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Carrier {
-    Header(String),
-    Query(String),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Timestamp {
-    pub header: String,
-    pub unit: TimeUnit,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeUnit {
-    Seconds,
-    Millis,
-    Micros,
-    Rfc3339,
-}
-
-/// Identity as written. `None` and empty lists: as the provider's profile says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rule {
-    pub key: Option<String>,
-    pub kind: Option<String>,
-    pub aggregate: Option<String>,
-    pub time: Option<String>,
-    pub version: Option<Version>,
-    pub schema_version: Option<String>,
-    pub schema_versions: Vec<String>,
-    pub schema_strict: bool,
-    pub require: Vec<String>,
-    pub volatile: Option<Vec<String>>,
-    pub items: Option<Vec<String>>,
-    pub fallback: Option<Fallback>,
-    pub fingerprint: Fingerprint,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Version {
-    Time(String),
-    Number(String),
+    /// A secret is missing or unusable. The source answers 503: a refusal would tell the provider that it is wrong.
+    Missing {
+        scheme: Box<Scheme>,
+        why: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fingerprint {
-    #[default]
-    Bytes,
-    Canonical,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoTime {
-    Accept,
-    Hold,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignatureOver {
+    #[default]
     Wire,
     Decoded,
-}
-
-/// A value of `options`, in the types that they come in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Opt {
-    Text(String),
-    Number(i64),
-    Flag(bool),
-    List(Vec<String>),
 }
 
 #[derive(Debug)]
@@ -210,5 +124,6 @@ pub struct Http {
     pub concurrency: usize,
     /// Statuses that end a delivery at once.
     pub permanent: Vec<u16>,
-    pub sign: Option<Secrets>,
+    /// Standard Webhooks.
+    pub sign: Option<Keys>,
 }

@@ -17,6 +17,7 @@ mod overlay;
 mod place;
 pub mod problem;
 mod reading;
+mod rule;
 pub mod secret;
 mod section;
 mod server;

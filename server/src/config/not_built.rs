@@ -1,51 +1,85 @@
-//! What the design names and this version does not have. It is parsed and refused by name, with what to do instead:
-//! a setting that is taken and has no effect would be a promise that nobody keeps.
+//! What the design names and this version does not have. Its shape is checked, and it is refused by name, with what to
+//! do instead: a setting that is taken and has no effect would be a promise that nobody keeps.
 
 use super::code::Code;
 use super::near;
 use super::place::Place;
 use super::problem::Problems;
 use super::section::Section;
+use super::tree::{Node, Value};
 
 pub const CONSUMER_KINDS: &[&str] = &["handler", "sql", "pull", "kafka", "amqp", "sqs", "nats"];
 pub const ORDERS: &[&str] = &["latest", "gapless", "transitions"];
 pub const VERIFY_KINDS: &[&str] = &["ed25519", "ecdsa-p256", "rsa-sha256", "token", "basic", "rfc9421"];
 
-/// Keys of `[sources.X]` that later versions bring, with what holds until then.
-pub const SOURCE_KEYS: &[(&str, &str)] = &[
-    ("inline", "remove it: events are stored first and handed to the consumer right after"),
-    ("signal", "give the source a `key`; equal bodies count as copies of one event"),
-    ("business_key", "remove it: only `key` decides what is a duplicate"),
-    ("silence", "remove it: nothing alarms yet when a source falls silent"),
-    ("retain", "remove it: nothing is deleted yet"),
-    ("handshakes", "remove it: the provider's own handshakes need no setting"),
+/// A key, the shape of its value, and what to do until it is built.
+pub type Later = (&'static str, Shape, &'static str);
+
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    Text,
+    Texts,
+    Number,
+    Flag,
+    Table,
+    Any,
+}
+
+use Shape::{Any, Flag, Number, Table, Text, Texts};
+
+/// Keys of `[sources.X]`.
+pub const SOURCE_KEYS: &[Later] = &[
+    ("inline", Text, "remove it: events are stored first and handed to the consumer right after"),
+    ("signal", Flag, "give the source a `key`; equal bodies count as copies of one event"),
+    ("business_key", Table, "remove it: only `key` decides what is a duplicate"),
+    ("types", Texts, "remove it: events of any type are taken; consumers choose with `on`"),
+    ("silence", Text, "remove it: nothing alarms yet when a source falls silent"),
+    ("retain", Table, "remove it: nothing is deleted yet"),
+    ("retry_window", Text, "remove it: it bounds `retain`, and nothing is deleted yet"),
+    ("no_time", Text, "remove it: events without a time are accepted"),
 ];
 
-/// Keys of `[consumers.X]`, likewise.
-pub const CONSUMER_KEYS: &[(&str, &str)] = &[
-    ("where", "select by source and type with `on`"),
-    ("probe", "remove it: a retry carries the same `Idempotency-Key`"),
-    ("coalesce", "remove it: every event is delivered"),
-    ("ties", "it belongs to `order = \"latest\"`"),
-    ("rank", "it belongs to `order = \"latest\"`"),
-    ("deleted", "it belongs to `order = \"latest\"`"),
-    ("revive", "it belongs to `order = \"latest\"`"),
-    ("start", "it belongs to `order = \"gapless\"`"),
-    ("gap_timeout", "it belongs to `order = \"gapless\"`"),
-    ("on_forbidden", "it belongs to `order = \"transitions\"`"),
-    ("state", "it belongs to `order = \"transitions\"`"),
-    ("initial", "it belongs to `order = \"transitions\"`"),
-    ("terminal", "it belongs to `order = \"transitions\"`"),
-    ("allow", "it belongs to `order = \"transitions\"`"),
-    ("current", "it belongs to `order = \"transitions\"`"),
-    ("sql", "it belongs to `kind = \"sql\"`"),
-    ("bind", "it belongs to `kind = \"sql\"`"),
-    ("expect_rows", "it belongs to `kind = \"sql\"`"),
-    ("on_rows", "it belongs to `kind = \"sql\"`"),
-    ("idempotent_for", "it belongs to gates"),
+/// Keys of `options`: settings of schemes that are not built.
+pub const OPTIONS: &[Later] = &[
+    ("notification_url", Text, "write `public_url` on the source"),
+    ("callback_url", Text, "its provider is not built"),
+    ("webhook_url", Text, "its provider is not built"),
+    ("webhook_id", Text, "its provider is not built"),
+    ("public_key", Text, "its provider is not built"),
+    ("app_key", Text, "its provider is not built"),
+    ("api_key", Text, "its provider is not built"),
+    ("topic_arns", Texts, "its provider is not built"),
+    ("topics", Texts, "its provider is not built"),
+    ("trusted_roots", Text, "its provider is not built"),
+    ("header", Text, "its provider is not built"),
+    ("endpoint", Text, "its provider is not built"),
 ];
 
-/// Providers with a profile in the design that the catalogue does not carry yet.
+/// Keys of `[consumers.X]`.
+pub const CONSUMER_KEYS: &[Later] = &[
+    ("where", Any, "select by source and type with `on`"),
+    ("probe", Any, "remove it: a retry carries the same `Idempotency-Key`"),
+    ("coalesce", Flag, "remove it: every event is delivered"),
+    ("ties", Text, "it belongs to `order = \"latest\"`"),
+    ("rank", Table, "it belongs to `order = \"latest\"`"),
+    ("deleted", Any, "it belongs to `order = \"latest\"`"),
+    ("revive", Texts, "it belongs to `order = \"latest\"`"),
+    ("start", Any, "it belongs to `order = \"gapless\"`"),
+    ("gap_timeout", Text, "it belongs to `order = \"gapless\"`"),
+    ("on_forbidden", Text, "it belongs to `order = \"transitions\"`"),
+    ("state", Text, "it belongs to `order = \"transitions\"`"),
+    ("initial", Texts, "it belongs to `order = \"transitions\"`"),
+    ("terminal", Texts, "it belongs to `order = \"transitions\"`"),
+    ("allow", Texts, "it belongs to `order = \"transitions\"`"),
+    ("current", Text, "it belongs to `order = \"transitions\"`"),
+    ("sql", Any, "it belongs to `kind = \"sql\"`"),
+    ("bind", Table, "it belongs to `kind = \"sql\"`"),
+    ("expect_rows", Number, "it belongs to `kind = \"sql\"`"),
+    ("on_rows", Text, "it belongs to `kind = \"sql\"`"),
+    ("idempotent_for", Text, "it belongs to gates"),
+];
+
+/// Providers of the design, whether their profile is built or not.
 pub const PROVIDERS: &[&str] = &[
     "acuity",
     "adyen",
@@ -147,11 +181,42 @@ pub fn refuse(problems: &Problems, at: &Place, what: &str, hint: &str) {
 }
 
 /// Refuses every key of the list that is written.
-pub fn refuse_keys(section: &Section<'_>, keys: &[(&'static str, &str)]) {
-    for (key, hint) in keys {
+pub fn refuse_keys(section: &Section<'_>, keys: &[Later]) {
+    for (key, _, hint) in keys.iter().filter(|later| shaped(section, later)) {
         if let Some(entry) = section.entry(key) {
             refuse(section.problems(), &entry.key_at, &format!("`{key}`"), hint);
         }
+    }
+}
+
+/// Takes the keys of something that has been refused as a whole: only their shape is looked at.
+pub fn accept_shapes(section: &Section<'_>, keys: &[Later]) {
+    for later in keys {
+        shaped(section, later);
+    }
+}
+
+fn shaped(section: &Section<'_>, (key, shape, _): &Later) -> bool {
+    let Some(entry) = section.entry(key) else { return true };
+    let (fits, wanted) = fits(*shape, &entry.node);
+    if !fits {
+        section.wrong::<()>(key, &entry.node, wanted, entry.node.value.noun());
+    }
+    fits
+}
+
+fn fits(shape: Shape, node: &Node) -> (bool, &'static str) {
+    let value = &node.value;
+    match shape {
+        Text => (matches!(value, Value::Text { .. }), "a text in quotes"),
+        Texts => (
+            matches!(value, Value::List(l) if l.iter().all(|n| matches!(n.value, Value::Text { .. }))),
+            "a list of texts",
+        ),
+        Number => (matches!(value, Value::Integer(Some(_))), "a whole number, without quotes"),
+        Flag => (matches!(value, Value::Flag(_)), "`true` or `false`, without quotes"),
+        Table => (matches!(value, Value::Table(_)), "a table: `{ … }`"),
+        Any => (true, "anything"),
     }
 }
 

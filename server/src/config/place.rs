@@ -17,6 +17,18 @@ impl Place {
         Place::File { file, span: 0..0 }
     }
 
+    /// From byte `offset` of a text to its end. Where the text is not what stands between the quotes (escapes, several
+    /// lines, `${…}`), the whole of it.
+    pub fn within(&self, text: &str, offset: usize) -> Place {
+        match self {
+            Place::File { file, span } if span.len() == text.len() + 2 && text.is_char_boundary(offset) => {
+                let start = (span.start + 1 + offset).min(span.end.saturating_sub(1));
+                Place::File { file: *file, span: start..span.end.saturating_sub(1).max(start) }
+            }
+            other => other.clone(),
+        }
+    }
+
     /// Sorts complaints as a reader meets them: files in order of reading, then variables, then flags.
     pub fn rank(&self) -> (usize, usize) {
         match self {

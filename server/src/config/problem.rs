@@ -76,8 +76,13 @@ pub struct Report {
 
 impl Report {
     pub fn new(files: Vec<SourceFile>, mut problems: Vec<Problem>) -> Report {
-        let broken = problems.iter().any(|p| p.code == Code::Syntax);
-        problems.retain(|p| !(broken && p.code.needs_whole_file()));
+        let broken: Vec<(usize, usize)> =
+            problems.iter().filter(|p| p.code == Code::Syntax).filter_map(|p| line_of(&p.at, &files)).collect();
+        if !broken.is_empty() {
+            // What a line that is no TOML seems to say beside that is a guess.
+            let guess = |p: &Problem| line_of(&p.at, &files).is_some_and(|line| broken.contains(&line));
+            problems.retain(|p| p.code == Code::Syntax || !(p.code.needs_whole_file() || guess(p)));
+        }
         problems.sort_by_key(|p| p.at.rank());
         Report { files, problems }
     }
@@ -113,6 +118,13 @@ impl Report {
             (0, _) => say(warnings, "warning"),
             _ => format!("{}, {}", say(errors, "error"), say(warnings, "warning")),
         }
+    }
+}
+
+fn line_of(place: &Place, files: &[SourceFile]) -> Option<(usize, usize)> {
+    match place {
+        Place::File { file, span } => Some((*file, line_column(&files.get(*file)?.text, span.start).0)),
+        _ => None,
     }
 }
 

@@ -6,6 +6,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use hookonce_core::signature::catalog::STANDARD_WEBHOOKS_SCHEME;
+use hookonce_core::signature::{self, KeyError, Keys, MAX_SECRETS, Scheme, Use};
 use hookonce_core::time::Micros;
 use secrecy::SecretString;
 
@@ -20,16 +22,16 @@ use super::units::DayEnd;
 
 /// Keys and certificates included; more is a wrong path.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
-/// More active keys than that mean that rotation forgot to remove the old ones; each costs a digest per request.
-const MAX_SECRETS: usize = 16;
 
 #[derive(Clone, Debug, Default)]
 pub struct Secrets(pub Vec<Secret>);
 
 #[derive(Clone, Debug)]
 pub struct Secret {
+    /// Where its value comes from, to point at.
+    at: Place,
     pub name: String,
-    pub purpose: Purpose,
+    pub purpose: Use,
     /// Shared keys that the request names.
     pub id: Option<String>,
     /// The secret counts only for bodies in which these paths have these values.
@@ -40,17 +42,64 @@ pub struct Secret {
     pub value: Option<SecretString>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    Sign,
-    Handshake,
+impl Secrets {
+    /// Those that are there, as `signature` takes them.
+    pub fn usable(&self) -> Vec<signature::Secret> {
+        self.0.iter().filter_map(Secret::usable).collect()
+    }
 }
 
-impl Secrets {
-    /// Names of the secrets that are configured and not there.
-    pub fn missing(&self) -> Vec<&str> {
-        self.0.iter().filter(|s| s.value.is_none()).map(|s| s.name.as_str()).collect()
+impl Secret {
+    fn usable(&self) -> Option<signature::Secret> {
+        Some(signature::Secret {
+            use_: self.purpose,
+            id: self.id.as_deref().map(Into::into),
+            when: self.when.clone(),
+            not_before: self.not_before,
+            not_after: self.not_after,
+            ..signature::Secret::new(self.name.as_str(), self.value.clone()?)
+        })
     }
+
+    fn plain(at: &Place, name: &str, value: Option<SecretString>) -> Secret {
+        Secret {
+            at: at.clone(),
+            name: name.to_owned(),
+            purpose: Use::Sign,
+            id: None,
+            when: Vec::new(),
+            not_before: None,
+            not_after: None,
+            value,
+        }
+    }
+}
+
+/// Whether a secret is not there, or no key of the scheme; each is said at its own place, the first comes back in words
+/// that an operator may read. With one of several missing the source stands still as a whole: what that key signed
+/// would be refused as forged, and a provider does not send a refused event again for long.
+pub fn unusable(section: &Section<'_>, scheme: &Scheme, secrets: &Secrets, reading: &Reading<'_>) -> Option<String> {
+    let mut first = None;
+    for secret in secrets.0.iter().filter(|s| s.purpose == Use::Sign) {
+        let why = match secret.usable() {
+            None => Some(format!("secret `{}` is missing", secret.name)),
+            Some(ready) => Keys::new(scheme, &[ready]).err().map(|error| unfit(section, secret, &error, reading)),
+        };
+        first = first.or(why);
+    }
+    first
+}
+
+fn unfit(section: &Section<'_>, secret: &Secret, error: &KeyError, reading: &Reading<'_>) -> String {
+    if matches!(error, KeyError::When { .. }) {
+        // Said where the path stands.
+        return error.to_string();
+    }
+    let severity = severity(section, reading);
+    let problem = Problem::error(Code::BadSecret, &secret.at, format!("`{}` cannot use it: {error}", owner(section)))
+        .hint("copy it again from the provider, whole");
+    section.problems().add(Problem { severity, ..problem });
+    error.to_string()
 }
 
 /// `secret = …` or `secrets = [ … ]` of a section. `None`: neither is written.
@@ -70,10 +119,14 @@ pub fn read(section: &Section<'_>, reading: &Reading<'_>) -> Option<Secrets> {
     }
 }
 
-/// One secret under a key of its own, such as `sign`.
-pub fn read_one(section: &Section<'_>, key: &'static str, reading: &Reading<'_>) -> Option<Secrets> {
-    let entry = section.entry(key)?;
-    single(section, key, &entry.node, reading).map(|secret| Secrets(vec![secret]))
+/// The key that a consumer signs with. `None`: not written, or not usable, and then it has been said.
+pub fn signing(section: &Section<'_>, reading: &Reading<'_>) -> Option<Keys> {
+    let entry = section.entry("sign")?;
+    let secrets = Secrets(vec![single(section, "sign", &entry.node, reading)?]);
+    match unusable(section, &STANDARD_WEBHOOKS_SCHEME, &secrets, reading) {
+        Some(_) => None,
+        None => Keys::new(&STANDARD_WEBHOOKS_SCHEME, &secrets.usable()).ok(),
+    }
 }
 
 fn list(section: &Section<'_>, node: &Node, reading: &Reading<'_>) -> Secrets {
@@ -119,52 +172,47 @@ fn literal(section: &Section<'_>, node: &Node, text: &str, reading: &Reading<'_>
     if blank {
         missing(section, &node.at, "the secret is blank", "write one", reading);
     }
-    Some(Secret::plain("literal", (!blank).then(|| SecretString::from(text.to_owned()))))
-}
-
-impl Secret {
-    fn plain(name: &str, value: Option<SecretString>) -> Secret {
-        Secret {
-            name: name.to_owned(),
-            purpose: Purpose::Sign,
-            id: None,
-            when: Vec::new(),
-            not_before: None,
-            not_after: None,
-            value,
-        }
-    }
+    Some(Secret::plain(&node.at, "literal", (!blank).then(|| SecretString::from(text.to_owned()))))
 }
 
 fn entry(section: &Section<'_>, reading: &Reading<'_>) -> Option<Secret> {
     let name = section.filled("name");
     let (env, file) = (section.filled("env"), section.filled("file"));
-    let uses = [("sign", Purpose::Sign), ("handshake", Purpose::Handshake)];
-    let purpose = section.choice("use", &uses).map_or(Purpose::Sign, |p| p.value);
+    let uses = [("sign", Use::Sign), ("handshake", Use::Handshake)];
+    let purpose = section.choice("use", &uses).map_or(Use::Sign, |p| p.value);
     let id = section.filled("id").map(|id| id.value);
     let when = section.section("when").map_or_else(Vec::new, |s| conditions(&s));
     let (not_before, not_after) = window(section);
     section.finish();
     let expired = not_after.is_some_and(|end| end < reading.now);
-    let (origin, value) = match (env, file) {
-        (Some(env), None) => variable(section, &env, expired, reading),
-        (None, Some(file)) => ("main", from_file(section, &file, expired, reading)),
+    let (at, origin, value) = match (env, file) {
+        (Some(env), None) => {
+            let (origin, value) = variable(section, &env, expired, reading);
+            (env.at, origin, value)
+        }
+        (None, Some(file)) => {
+            let value = from_file(section, &file, expired, reading);
+            (file.at, "main", value)
+        }
         (Some(env), Some(_)) => {
             let hint = "a secret comes from one place: remove one of them";
             section.problems().error(Code::Contradiction, &env.at, "both `env` and `file` are written", hint);
             return None;
         }
         (None, None) => {
-            let complete = section.has("env") || section.has("file");
-            if !complete {
+            if !section.perhaps("env") && !section.perhaps("file") {
                 let hint = "write `env = \"NAME\"` or `file = \"path\"`";
                 section.problems().error(Code::MissingKey, &section.at, "a secret without `env` or `file`", hint);
             }
             return None;
         }
     };
+    if expired && value.is_none() {
+        // Rotated out and gone: nothing is missing.
+        return None;
+    }
     let name = name.map_or_else(|| origin.to_owned(), |n| n.value);
-    Some(Secret { name, purpose, id, when, not_before, not_after, value })
+    Some(Secret { at, name, purpose, id, when, not_before, not_after, value })
 }
 
 fn window(section: &Section<'_>) -> (Option<Micros>, Option<Micros>) {
@@ -234,7 +282,13 @@ fn unset(name: &str, reading: &Reading<'_>) -> String {
     }
 }
 
-/// A missing secret stops one source, not the server; where somebody asks whether all is well it is an error.
+/// A missing secret stops one source, not the server; where somebody asks whether all is well it is an error. So it is
+/// for a consumer: what it sends would be unsigned, and who reads `sign` in the file believes otherwise.
+fn severity(section: &Section<'_>, reading: &Reading<'_>) -> Severity {
+    let strict = reading.flags.strict || section.name.starts_with("consumers.");
+    if strict { Severity::Error } else { Severity::Warning }
+}
+
 fn missing(section: &Section<'_>, at: &Place, text: &str, hint: &str, reading: &Reading<'_>) {
     let severity = if reading.flags.strict { Severity::Error } else { Severity::Warning };
     let text = format!(
@@ -242,6 +296,11 @@ fn missing(section: &Section<'_>, at: &Place, text: &str, hint: &str, reading: &
         section.name.trim_end_matches(".secret").trim_end_matches(".secrets")
     );
     section.problems().add(Problem { severity, ..Problem::error(Code::MissingSecret, at, text).hint(hint) });
+}
+
+/// `sources.billing` of `sources.billing.secrets`.
+fn owner<'a>(section: &'a Section<'_>) -> &'a str {
+    section.name.trim_end_matches(".secrets").trim_end_matches(".secret").trim_end_matches(".sign")
 }
 
 fn from_file(

@@ -42,8 +42,17 @@ impl<'a> Section<'a> {
         self.table.0.contains_key(key)
     }
 
+    /// Whether the key, or a mistyped one that probably means it, is written: who wrote `secrt` hears about the
+    /// letters, and not that there is no secret besides.
+    pub fn perhaps(&self, key: &str) -> bool {
+        self.table.0.keys().any(|name| near::nearest(name, [key]).is_some())
+    }
+
     pub fn entry(&self, key: &'static str) -> Option<&'a Entry> {
-        self.known.borrow_mut().push(key);
+        let mut known = self.known.borrow_mut();
+        if !known.contains(&key) {
+            known.push(key);
+        }
         self.table.0.get(key)
     }
 
@@ -198,6 +207,9 @@ impl<'a> Section<'a> {
     }
 
     pub fn wrong<T>(&self, key: &str, node: &Node, wanted: &str, found: &str) -> Option<T> {
+        if matches!(node.value, Value::Broken) {
+            return None;
+        }
         self.problems.error(Code::WrongType, &node.at, format!("`{key}` must be {wanted}"), format!("this is {found}"));
         None
     }

@@ -31,6 +31,8 @@ pub enum Value {
     Instant(String),
     List(Vec<Node>),
     Table(Table),
+    /// What it would be has been reported already; whoever asks for it hears nothing more.
+    Broken,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -52,6 +54,7 @@ impl Value {
             Value::Instant(_) => "a date",
             Value::List(_) => "a list",
             Value::Table(_) => "a table",
+            Value::Broken => "nothing",
         }
     }
 }
@@ -74,7 +77,7 @@ fn syntax(file: usize, text: &str, span: std::ops::Range<usize>, message: &str) 
         let name = text.get(span).unwrap_or_default().trim();
         return Problem::error(Code::SetTwice, &at, format!("`{name}` is set twice")).hint("remove one of the two");
     }
-    Problem::error(Code::Syntax, &at, format!("this is not TOML: {message}"))
+    Problem::error(Code::Syntax, &at, format!("this is not TOML: {}", message.trim_end_matches(", expected nothing")))
         .hint("texts stand in quotes, keys and values are joined by `=`, see https://toml.io")
 }
 
@@ -134,11 +137,13 @@ impl Reading<'_> {
     }
 
     fn text(&self, text: &str, at: &Place) -> Value {
-        let filled = substituted(text, self.env).unwrap_or_else(|missing| {
-            self.problems.add(missing.problem(at, self.env));
-            text.to_owned()
-        });
-        Value::Text { text: filled, shown: text.to_owned() }
+        match substituted(text, self.env) {
+            Ok(filled) => Value::Text { text: filled, shown: text.to_owned() },
+            Err(missing) => {
+                self.problems.add(missing.problem(at, self.env));
+                Value::Broken
+            }
+        }
     }
 }
 
