@@ -1,12 +1,13 @@
 //! What arrived outside: invariants 3, 6, 14, 16 and 17 as the receiver sees them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use super::sends::Sends;
 use super::within::Within;
 use super::{Case, Findings};
 use crate::dump::{Delivery, Event};
 use crate::history::{Arrival, Reply};
+use crate::sign;
 
 /// Arrivals by consumer and body: one event for one consumer, as it can be told from outside.
 type Owed<'a> = Within<'a, Vec<&'a Arrival>>;
@@ -26,9 +27,9 @@ pub(super) fn check(case: &Case<'_>, sends: &Sends<'_>, f: &mut Findings) {
     order(case, sends, &owed, f);
 }
 
-/// (source, digest) of the events, first contents and variants alike: what may be forwarded.
-fn contents<'a>(case: &Case<'a>) -> HashSet<(&'a str, &'a str)> {
-    case.dump.inbox.events.iter().filter_map(|e| Some((e.source.as_str(), e.digest.as_deref()?))).collect()
+/// Events by (source, digest), first contents and variants alike: what may be forwarded.
+fn contents<'a>(case: &Case<'a>) -> HashMap<(&'a str, &'a str), &'a Event> {
+    case.dump.inbox.events.iter().filter_map(|e| Some(((e.source.as_str(), e.digest.as_deref()?), e))).collect()
 }
 
 /// Invariants 14, 3 and 17: the bytes are the sent ones, of a stored event, and of its first content.
@@ -39,7 +40,8 @@ fn bytes(case: &Case<'_>, sends: &Sends<'_>, f: &mut Findings) {
         if !a.signed {
             f.broken(17, format!("message `{}` arrived with a wrong signature", a.message));
         }
-        if contents.contains(&place) {
+        if let Some(event) = contents.get(&place) {
+            derived(a, event, f);
             continue;
         }
         match sends.occurrence(place.0, place.1) {
@@ -52,6 +54,14 @@ fn bytes(case: &Case<'_>, sends: &Sends<'_>, f: &mut Findings) {
                 f.broken(rule, format!("`{}` got a body of `{source}/{key}` that is no event's content", a.consumer));
             }
         }
+    }
+}
+
+/// Invariant 17: the id is made of what the event is, never of a row number, a clock or chance.
+fn derived(a: &Arrival, event: &Event, f: &mut Findings) {
+    let due = sign::message_key(&event.namespace, &event.key_kind, &event.key, event.variant, &a.consumer);
+    if a.message != due {
+        f.broken(17, format!("event {} reached `{}` as `{}`; its id is `{due}`", event.id, a.consumer, a.message));
     }
 }
 

@@ -102,9 +102,9 @@ impl Scene {
 
     /// A delivery that arrived once, was taken, and is recorded as succeeded.
     pub fn deliver(&mut self, id: i64, body: &str, lane: i64) {
-        self.arrive(body, &format!("msg-{id}"), Reply::Done);
+        self.arrive(body, &message(body), Reply::Done);
         let at = self.tick();
-        let message = format!("msg-{id}");
+        let message = message(body);
         self.evidence.effects.push(Effect { consumer: "app".into(), message, digest: digest(body), at });
         self.dump.work.deliveries.push(Delivery {
             id,
@@ -167,4 +167,9 @@ impl Scene {
 
 pub fn digest(body: &str) -> String {
     sign::digest(body.as_bytes())
+}
+
+/// The id under which the event with this body must arrive.
+pub fn message(body: &str) -> String {
+    sign::message_key(SOURCE, "template", body.as_bytes(), 0, "app")
 }

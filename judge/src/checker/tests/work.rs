@@ -1,6 +1,6 @@
 //! Faults in routing, lanes, settling and sending.
 
-use super::scene::{Scene, digest};
+use super::scene::{Scene, digest, message};
 use crate::checker::Rule;
 use crate::dump::{Attempt, Delivery, WorkRow};
 use crate::history::{Effect, Kind, Reply};
@@ -168,10 +168,17 @@ fn a_repeat_under_another_id_or_with_other_bytes_is_found() {
     s.arrive("d", "msg-other", Reply::Done);
     s.finds(Rule::Invariant(17));
     let mut s = Scene::clean();
-    s.arrive("e", "msg-4", Reply::Done);
+    s.arrive("e", &message("d"), Reply::Done);
     s.finds(Rule::Invariant(17));
     let mut s = Scene::clean();
     s.evidence.sink[0].signed = false;
+    s.finds(Rule::Invariant(17));
+}
+
+#[test]
+fn an_id_that_is_stable_but_not_made_of_the_key_is_found() {
+    let mut s = Scene::clean();
+    s.evidence.sink[3].message = "row-4".into();
     s.finds(Rule::Invariant(17));
 }
 
