@@ -32,7 +32,7 @@ fn nodes(bytes: &[u8]) -> Result<Vec<Node<'_>>, NotJson> {
     let mut open = Vec::new();
     let mut name = Cow::Borrowed(&[] as &[u8]);
     loop {
-        let token = scanner.next().map_err(|flaw| scanner.why(flaw))?;
+        let token = scanner.advance().map_err(|flaw| scanner.why(flaw))?;
         let container = |kind| Value { kind, span: Span { start: scanner.start(), end: scanner.start() } };
         let value = match token {
             Token::End => return Ok(nodes),

@@ -5,15 +5,15 @@
 
 use jiff::{Timestamp, civil, fmt::rfc2822, fmt::strtime, tz::Offset};
 
-use crate::time::{DAY, MILLISECOND, Micros, SECOND};
+use crate::admit::believed;
+use crate::time::{MILLISECOND, Micros, SECOND};
 
 /// Longer texts are no times; parsers need not see them.
 const MAX_LENGTH: usize = 64;
 
-/// The time that a text means, if it is one that can be used for an event received at `received`: a clock more than a
-/// day ahead of ours is wrong, and would push the floor of its namespace into the future.
+/// The time that a text means, if it can be believed of an event received at `received`.
 pub fn of(text: &[u8], received: Micros) -> Option<Micros> {
-    parse(text).filter(|time| *time <= received.saturating_add(DAY))
+    believed(parse(text), received)
 }
 
 pub fn parse(text: &[u8]) -> Option<Micros> {
@@ -38,7 +38,7 @@ fn number(text: &str) -> Option<Micros> {
     let whole: i64 = whole.parse().ok()?;
     let unit = match whole {
         ..100_000_000_000 => SECOND,
-        ..100_000_000_000_000 => MILLISECOND,
+        100_000_000_000..100_000_000_000_000 => MILLISECOND,
         _ => 1,
     };
     let time = whole.checked_mul(unit)?.checked_add(part_of(fraction, unit))?;

@@ -160,7 +160,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    pub fn next(&mut self) -> Result<Token, Flaw> {
+    pub fn advance(&mut self) -> Result<Token, Flaw> {
         self.tokens += 1;
         if self.tokens > MAX_TOKENS {
             return Err(Flaw::TooLong);

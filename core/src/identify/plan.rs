@@ -195,7 +195,7 @@ impl Plan {
         let mut walk = Walk { plan: self, bytes, found, levels: [Level::default(); MAX_DEPTH + 1], depth: 0 };
         walk.levels[0].next = ROOT;
         loop {
-            match scanner.next() {
+            match scanner.advance() {
                 Ok(Token::End) => return Ok(walk.found),
                 Ok(token) => walk.take(token, &scanner),
                 Err(flaw) => return Err(scanner.why(flaw)),

@@ -7,7 +7,7 @@ fn scan(bytes: &[u8]) -> Result<Vec<Token>, NotJson> {
     let mut scanner = Scanner::document(bytes);
     let mut tokens = Vec::new();
     loop {
-        match scanner.next().map_err(|flaw| scanner.why(flaw))? {
+        match scanner.advance().map_err(|flaw| scanner.why(flaw))? {
             Token::End => return Ok(tokens),
             token => tokens.push(token),
         }

@@ -5,6 +5,7 @@ mod field_cases;
 mod items;
 mod json;
 mod path;
+mod profiles;
 mod properties;
 mod rule;
 

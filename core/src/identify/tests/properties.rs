@@ -78,7 +78,7 @@ fn escaped(value: &Value) -> String {
 fn scan(bytes: &[u8]) -> bool {
     let mut scanner = Scanner::document(bytes);
     loop {
-        match scanner.next() {
+        match scanner.advance() {
             Ok(Token::End) => return true,
             Ok(_) => {}
             Err(_) => return false,
