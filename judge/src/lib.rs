@@ -9,6 +9,7 @@
 //! Start at [`checker::judge`]: everything else exists to feed it.
 
 pub mod binary;
+pub mod cases;
 pub mod checker;
 pub mod dice;
 pub mod dump;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
 use hookonce_judge::dice::Dice;
-use hookonce_judge::{binary, kill, planted, power};
+use hookonce_judge::{binary, cases, kill, planted, power};
 
 /// Cycles from which every named point must have been hit.
 const ALL_POINTS: u64 = 60;
@@ -55,6 +55,12 @@ enum What {
         #[arg(long)]
         seed: Option<u64>,
     },
+    /// Field cases that need a whole server: f11, f20a, f20d, f22-readers, f22-inbox, f22-work, f23c, wiped
+    Cases {
+        only: Vec<String>,
+        #[arg(long)]
+        seed: Option<u64>,
+    },
     /// The power rig's own proof, without a server
     Toy,
     #[command(hide = true)]
@@ -72,6 +78,7 @@ async fn main() -> Result<()> {
             run_power(power::Cuts { cycles, resume, seed: seeded(seed)?, name }).await
         }
         What::Planted { only, seed } => planted::all(seeded(seed)?, &only).await,
+        What::Cases { only, seed } => cases::all(seeded(seed)?, &only).await,
         What::Toy => prove().await,
         What::ToyWriter { database, synchronous } => power::toy::write(&database, &synchronous),
     }

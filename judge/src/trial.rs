@@ -17,6 +17,7 @@ use crate::dump::{self, Dump};
 use crate::history::{Books, Evidence, Fault};
 use crate::results::Row;
 use crate::rig::child::End;
+use crate::rig::config::Tuning;
 use crate::rig::load::Provider;
 use crate::rig::receiver::{Manner, Receiver};
 use crate::rig::{Child, Clock, Launch, Place, config};
@@ -38,7 +39,7 @@ pub struct Trial {
     pub receiver: Arc<Receiver>,
     launch: Launch,
     books: Arc<Books>,
-    provider: Arc<Provider>,
+    pub provider: Arc<Provider>,
     needs: Vec<String>,
     earlier: Option<(Dump, u64)>,
     /// The slowest way from start to ready.
@@ -50,8 +51,12 @@ pub struct Trial {
 
 impl Trial {
     pub async fn open(place: Place, launch: Launch, needs: Vec<String>, seed: u64) -> Result<Self> {
+        Self::tuned(place, launch, needs, seed, Tuning::default()).await
+    }
+
+    pub async fn tuned(place: Place, launch: Launch, needs: Vec<String>, seed: u64, tuning: Tuning) -> Result<Self> {
         std::fs::create_dir_all(&place.store)?;
-        std::fs::write(place.config(), config::toml(&place))?;
+        std::fs::write(place.config(), config::toml(&place, tuning))?;
         let (clock, books) = (Clock::start(), Arc::new(Books::open(&place.evidence())?));
         let receiver = Receiver::start(place.receiver(), books.clone(), clock, Dice::new(seed).fork(1)).await?;
         let provider = Arc::new(Provider::new(place.ingest(), books.clone(), clock));
@@ -166,13 +171,19 @@ impl Trial {
         self.look(true).await
     }
 
-    async fn quiet(&self) {
+    /// Waits until nothing has arrived for a while.
+    pub async fn quiet(&self) {
         let until = Instant::now() + DRAIN_LIMIT;
         let began = self.clock.now();
         let micros = u64::try_from(QUIET.as_micros()).unwrap_or(u64::MAX);
         while Instant::now() < until && self.clock.now().saturating_sub(self.receiver.last().max(began)) < micros {
             sleep(QUIET / 8).await;
         }
+    }
+
+    /// The last dump that was looked at.
+    pub fn dump(&self) -> Option<&Dump> {
+        self.earlier.as_ref().map(|(dump, _)| dump)
     }
 
     /// What this run leaves in the results.

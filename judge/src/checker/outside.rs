@@ -1,6 +1,6 @@
 //! What arrived outside: invariants 3, 6, 14, 16 and 17 as the receiver sees them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::sends::Sends;
 use super::within::Within;
@@ -133,8 +133,10 @@ fn settled(case: &Case<'_>, owed: &Owed<'_>, f: &mut Findings) {
 /// Invariant 6 outside: in an ordered lane the next event shows up only after the one before it was taken.
 fn order(case: &Case<'_>, sends: &Sends<'_>, owed: &Owed<'_>, f: &mut Findings) {
     for wants in case.expect.consumers.iter().filter(|w| w.ordered) {
+        let skipped = skipped(case, &wants.name);
         let mut lanes: BTreeMap<(&str, &str), Vec<&Event>> = BTreeMap::new();
-        for event in case.dump.inbox.events.iter().filter(|e| wants.event(e) && e.hold_reason.is_none()) {
+        let events = case.dump.inbox.events.iter();
+        for event in events.filter(|e| wants.event(e) && e.hold_reason.is_none() && !skipped.contains(&e.id)) {
             let digest = event.digest.as_deref().unwrap_or("");
             if let Some(aggregate) = sends.of_body(&event.source, digest).find_map(|t| t.sent.aggregate.as_deref()) {
                 lanes.entry((&event.source, aggregate)).or_default().push(event);
@@ -147,6 +149,13 @@ fn order(case: &Case<'_>, sends: &Sends<'_>, owed: &Owed<'_>, f: &mut Findings) 
             one_lane(&format!("`{}`, `{source}` {aggregate}", wants.name), &steps, f);
         }
     }
+}
+
+/// Events that left their lane another way than by success: dead with a lane that goes on, cancelled, stale.
+fn skipped(case: &Case<'_>, consumer: &str) -> HashSet<i64> {
+    let name = |d: &Delivery| case.dump.work.consumers.get(&d.consumer).is_some_and(|n| n == consumer);
+    let gone = case.dump.work.deliveries.iter().filter(|d| !d.open && d.state != "succeeded" && name(d));
+    gone.map(|d| d.event).collect()
 }
 
 /// `steps`: the lane's events in log order, each with its arrivals.

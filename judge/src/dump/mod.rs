@@ -8,7 +8,7 @@ mod read;
 
 use std::collections::BTreeMap;
 
-pub use copy::{Copied, take};
+pub use copy::{Copied, inbox_of, take};
 pub use read::read;
 
 #[derive(Debug, Clone, Default)]
@@ -120,7 +120,11 @@ pub struct Halted {
     pub id: i64,
     pub lane: i64,
     pub seq: i64,
+    pub event: i64,
     pub kind: String,
+    pub reason: String,
+    pub attempts: i64,
+    pub lost: i64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -98,9 +98,7 @@ fn read_work(db: &Connection) -> Result<Work> {
             .collect(),
         deliveries: deliveries(db)?,
         work: work_rows(db)?,
-        halted: rows(db, "select id, lane, seq, kind from hookonce_halted", |r| {
-            Ok(Halted { id: r.get(0)?, lane: r.get(1)?, seq: r.get(2)?, kind: r.get(3)? })
-        })?,
+        halted: halted(db)?,
         holds: rows(db, "select event, reason, decided is null from hookonce_hold", |r| {
             Ok(Hold { event: r.get(0)?, reason: r.get(1)?, open: r.get(2)? })
         })?,
@@ -146,6 +144,21 @@ fn work_rows(db: &Connection) -> Result<Vec<WorkRow>> {
             leased: r.get(6)?,
             attempts: r.get(7)?,
             lost: r.get(8)?,
+        })
+    })
+}
+
+fn halted(db: &Connection) -> Result<Vec<Halted>> {
+    rows(db, "select id, lane, seq, event, kind, reason, attempts, lost from hookonce_halted", |r| {
+        Ok(Halted {
+            id: r.get(0)?,
+            lane: r.get(1)?,
+            seq: r.get(2)?,
+            event: r.get(3)?,
+            kind: r.get(4)?,
+            reason: r.get(5)?,
+            attempts: r.get(6)?,
+            lost: r.get(7)?,
         })
     })
 }

@@ -32,8 +32,22 @@ pub fn consumers() -> Vec<Wants> {
     ]
 }
 
-pub fn toml(place: &Place) -> String {
-    let consumers: String = consumers().iter().map(|c| consumer(place, c)).collect();
+/// What a case changes on every consumer.
+#[derive(Debug, Clone, Copy)]
+pub struct Tuning {
+    pub retry: &'static str,
+    pub more: &'static str,
+}
+
+impl Default for Tuning {
+    /// Short retries: a run must be able to drain within seconds after a receiver that failed on purpose.
+    fn default() -> Self {
+        Self { retry: r#"{ first = "50ms", max = "400ms", give_up_after = "3d" }"#, more: "" }
+    }
+}
+
+pub fn toml(place: &Place, tuning: Tuning) -> String {
+    let consumers: String = consumers().iter().map(|c| consumer(place, c, tuning)).collect();
     format!(
         r#"[store]
 url = "sqlite:{store}"
@@ -67,8 +81,7 @@ type = "$.kind"
     )
 }
 
-/// Short retries: a run must be able to drain within seconds after a receiver that failed on purpose.
-fn consumer(place: &Place, wants: &Wants) -> String {
+fn consumer(place: &Place, wants: &Wants, Tuning { retry, more }: Tuning) -> String {
     let on: Vec<String> = wants.on.iter().map(|p| format!("\"{p}\"")).collect();
     format!(
         r#"
@@ -78,10 +91,11 @@ on = [{on}]
 url = "http://{receiver}/{name}"
 allow_private = true
 order = "{order}"
-retry = {{ first = "50ms", max = "400ms", give_up_after = "3d" }}
+retry = {retry}
 timeout = "3s"
 concurrency = 16
 sign = {{ env = "JUDGE_APP_SECRET" }}
+{more}
 "#,
         name = wants.name,
         on = on.join(", "),

@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
+use super::Clock;
 use super::traffic::{Letter, Occurrence, invent};
-use super::{Clock, wire};
+use super::wire::{self, Message};
 use crate::dice::Dice;
 use crate::history::{Books, Entry, Kind, Sent, Validity};
 use crate::sign;
@@ -84,6 +85,10 @@ impl Provider {
         self.memory().again.pop_front()
     }
 
+    pub fn to(&self) -> SocketAddr {
+        self.to
+    }
+
     pub fn halt(&self) {
         self.stop.store(true, Ordering::SeqCst);
     }
@@ -120,7 +125,7 @@ impl Provider {
         }
         let n = memory.sent.len() as u64;
         let known = memory.sent.get(dice.below(n) as usize).cloned();
-        let fresh = invent(self.next.fetch_add(1, Ordering::SeqCst), dice);
+        let fresh = self.invent(dice);
         let (kind, copies) = match dice.below(100) {
             0..64 => (Kind::First, 1),
             64..76 => (Kind::Duplicate, 1),
@@ -165,31 +170,57 @@ impl Provider {
 
     /// Sends one letter; `false` if nobody listened, in which case nothing left us and nothing is written down.
     async fn send(&self, letter: &Letter, line: &mut Line) -> Result<bool> {
-        if !line.open(self.to).await {
-            if letter.kind == Kind::Retry {
-                self.memory().again.push_back(letter.what.clone());
-            }
-            sleep(REFUSED_PAUSE).await;
-            return Ok(false);
-        }
-        let n = self.next.fetch_add(1, Ordering::SeqCst);
-        self.books.history.append(&Entry::Send(self.record(n, letter)))?;
-        match line.exchange(&letter.request(self.to, &self.clock)).await {
-            Ok(status) => {
-                self.books.history.append(&Entry::Answer { n, status, at: self.clock.now() })?;
-                if status >= 500 {
+        match self.post(letter, line).await? {
+            Told::Nobody => {
+                if letter.kind == Kind::Retry {
                     self.remember(letter);
                 }
+                sleep(REFUSED_PAUSE).await;
+                return Ok(false);
             }
-            Err(why) => {
-                self.books.history.append(&Entry::Unknown { n, why: format!("{why:#}"), at: self.clock.now() })?;
-                self.remember(letter);
-            }
+            Told::Answer(answer) if answer.status()? < 500 => {}
+            Told::Answer(_) | Told::Unknown => self.remember(letter),
         }
         Ok(true)
     }
 
-    fn remember(&self, letter: &Letter) {
+    /// Sends one letter, writes down what came of it, and says so.
+    pub async fn post(&self, letter: &Letter, line: &mut Line) -> Result<Told> {
+        if !line.open(self.to).await {
+            return Ok(Told::Nobody);
+        }
+        let n = self.next.fetch_add(1, Ordering::SeqCst);
+        self.books.history.append(&Entry::Send(self.record(n, letter)))?;
+        let answer = line.exchange(&letter.request(self.to, &self.clock)).await;
+        let (entry, told) = match answer.and_then(|a| Ok((a.status()?, a))) {
+            Ok((status, answer)) => (Entry::Answer { n, status, at: self.clock.now() }, Told::Answer(answer)),
+            Err(why) => (Entry::Unknown { n, why: format!("{why:#}"), at: self.clock.now() }, Told::Unknown),
+        };
+        self.books.history.append(&entry)?;
+        Ok(told)
+    }
+
+    /// Sends one letter over a connection of its own and goes away without waiting for the answer.
+    pub async fn post_and_leave(&self, letter: &Letter, after: Duration) -> Result<()> {
+        let mut line = Line::default();
+        if !line.open(self.to).await {
+            bail!("nobody listens at {}", self.to);
+        }
+        let n = self.next.fetch_add(1, Ordering::SeqCst);
+        self.books.history.append(&Entry::Send(self.record(n, letter)))?;
+        if let Some(mut stream) = line.0.take() {
+            stream.write_all(&letter.request(self.to, &self.clock)).await?;
+            sleep(after).await;
+        }
+        self.books.history.append(&Entry::Unknown { n, why: "went away".to_owned(), at: self.clock.now() })
+    }
+
+    /// A new occurrence of this provider.
+    pub fn invent(&self, dice: &mut Dice) -> Occurrence {
+        invent(self.next.fetch_add(1, Ordering::SeqCst), dice)
+    }
+
+    pub fn remember(&self, letter: &Letter) {
         if letter.validity == Validity::Valid {
             self.memory().again.push_back(letter.what.clone());
         }
@@ -211,19 +242,28 @@ impl Provider {
     }
 }
 
+/// What came of one letter.
+#[derive(Debug, Clone)]
+pub enum Told {
+    /// Nobody listened.
+    Nobody,
+    Answer(Message),
+    Unknown,
+}
+
 /// A keep-alive connection that is opened when needed and given up at the first trouble.
 #[derive(Debug, Default)]
-struct Line(Option<BufReader<TcpStream>>);
+pub struct Line(Option<BufReader<TcpStream>>);
 
 impl Line {
-    async fn open(&mut self, to: SocketAddr) -> bool {
+    pub async fn open(&mut self, to: SocketAddr) -> bool {
         if self.0.is_none() {
             self.0 = TcpStream::connect(to).await.ok().map(BufReader::new);
         }
         self.0.is_some()
     }
 
-    async fn exchange(&mut self, request: &[u8]) -> Result<u16> {
+    async fn exchange(&mut self, request: &[u8]) -> Result<Message> {
         let mut stream = self.0.take().context("not connected")?;
         let answer = timeout(ANSWER_LIMIT, async {
             stream.write_all(request).await?;
@@ -233,6 +273,6 @@ impl Line {
         if answer.header("connection").is_none_or(|v| !v.eq_ignore_ascii_case("close")) {
             self.0 = Some(stream);
         }
-        answer.status()
+        Ok(answer)
     }
 }

@@ -1,17 +1,18 @@
 //! The receiver: what stands behind `http` consumers. It writes down every arrival before it answers, and keeps the
 //! business table of a customer who recognises repeats by the message id.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::Clock;
 use super::config::APP_SECRET;
@@ -44,6 +45,9 @@ pub struct Receiver {
     dice: Mutex<Dice>,
     done: Mutex<HashSet<(String, String)>>,
     last: AtomicU64,
+    arrived: watch::Sender<u64>,
+    /// Replies that come before the manner has its say.
+    script: Mutex<VecDeque<Reply>>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -58,6 +62,8 @@ impl Receiver {
             dice: Mutex::new(dice),
             done: Mutex::default(),
             last: AtomicU64::new(clock.now()),
+            arrived: watch::Sender::new(0),
+            script: Mutex::default(),
             task: Mutex::default(),
         });
         let serving = tokio::spawn(me.clone().serve(listener));
@@ -69,9 +75,22 @@ impl Receiver {
         self.manner.store(manner as u8, Ordering::SeqCst);
     }
 
-    /// Good answers come only after `delay`; the arrival is on record and the effect done before.
+    /// Answers come only after `delay`, silence lasts as long; the arrival is on record and the effect done before.
     pub fn hold(&self, delay: Duration) {
         self.delay.store(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX), Ordering::SeqCst);
+    }
+
+    /// The next arrivals are answered so, whatever the manner is.
+    pub fn script(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner).extend(replies);
+    }
+
+    /// Waits until `count` requests have arrived since the start; an error after `limit`.
+    pub async fn arrivals(&self, count: u64, limit: Duration) -> Result<()> {
+        let mut seen = self.arrived.subscribe();
+        let waited = timeout(limit, seen.wait_for(|n| *n >= count)).await;
+        waited.with_context(|| format!("fewer than {count} arrivals within {limit:?}"))??;
+        Ok(())
     }
 
     /// When something arrived last.
@@ -112,6 +131,7 @@ impl Receiver {
         let reply = self.decide();
         let arrival = self.arrival(request, reply);
         self.books.sink.append(&arrival)?;
+        self.arrived.send_modify(|n| *n += 1);
         let (consumer, message) = (arrival.consumer, arrival.message);
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         if reply.did_it() && done.insert((consumer.clone(), message.clone())) {
@@ -140,6 +160,9 @@ impl Receiver {
     }
 
     fn decide(&self) -> Reply {
+        if let Some(reply) = self.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front() {
+            return reply;
+        }
         let drawn = self.dice.lock().unwrap_or_else(PoisonError::into_inner).below(100);
         match self.manner.load(Ordering::SeqCst) {
             m if m == Manner::Down as u8 => Reply::Failed,
@@ -153,6 +176,10 @@ impl Receiver {
         }
     }
 
+    fn held(&self) -> Duration {
+        Duration::from_millis(self.delay.load(Ordering::SeqCst))
+    }
+
     /// Whether the connection goes on.
     async fn reply(&self, stream: &mut BufReader<TcpStream>, reply: Reply) -> bool {
         let status = match reply {
@@ -160,13 +187,12 @@ impl Receiver {
             Reply::Failed => 500,
             Reply::DoneThenSilence => return false,
             Reply::Silence => {
-                sleep(SILENCE).await;
+                sleep(SILENCE.max(self.held())).await;
                 return false;
             }
         };
-        let held = self.delay.load(Ordering::SeqCst);
-        if held > 0 {
-            sleep(Duration::from_millis(held)).await;
+        if !self.held().is_zero() {
+            sleep(self.held()).await;
         }
         stream.write_all(&wire::answer(status)).await.is_ok()
     }

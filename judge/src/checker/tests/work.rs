@@ -2,7 +2,7 @@
 
 use super::scene::{Scene, digest, message};
 use crate::checker::Rule;
-use crate::dump::{Attempt, Delivery, WorkRow};
+use crate::dump::{Attempt, Delivery, Halted, WorkRow};
 use crate::history::{Effect, Kind, Reply};
 
 #[test]
@@ -88,6 +88,17 @@ fn a_send_before_its_predecessor_was_taken_is_found() {
     let mut s = Scene::clean();
     s.evidence.sink[1].at = 1;
     s.finds(Rule::Invariant(6));
+}
+
+#[test]
+fn a_dead_letter_that_lets_its_lane_go_on_breaks_no_order() {
+    let mut s = Scene::clean();
+    s.evidence.sink[0].reply = Reply::Failed;
+    let d = &mut s.dump.work.deliveries[0];
+    (d.state, d.ended) = (String::new(), None);
+    s.dump.work.halted.push(Halted { id: 1, lane: -7, seq: 1, event: 1, kind: "dead".into(), ..Halted::default() });
+    let verdict = crate::checker::judge(&s.case());
+    assert!(matches!(verdict, crate::checker::Verdict::Clean(_)), "{verdict:?}");
 }
 
 #[test]
