@@ -100,9 +100,10 @@ pub enum KeepBody {
     Full,
 }
 
-/// Mirror M1: whether a copy counts as seen. Fingerprints of different rules are not compared, body hashes are.
+/// Mirror M1: whether a copy counts as seen. Equal fingerprints are equal content whatever the rule, for a volatile
+/// value leaves a byte that no text has; unequal ones of different rules say nothing, then equal bytes decide.
 pub fn counts(item: &Item, fingerprint: &Hash, body_hash: &Hash, rule: i64) -> bool {
-    if rule == item.rule { item.fingerprint == *fingerprint } else { item.body_hash == *body_hash }
+    item.fingerprint == *fingerprint || (rule != item.rule && item.body_hash == *body_hash)
 }
 
 /// What a taken key means (invariant 3: nothing of the first one is ever touched).
@@ -110,19 +111,13 @@ pub fn taken(item: &Item, known: &Known) -> Taken {
     if counts(item, &known.fingerprint, &known.body_hash, known.rule) {
         return Taken::Duplicate { of: known.event, variant: false };
     }
-    match known.conflicts.iter().find(|c| same(item, c, known.rule)) {
+    match known.conflicts.iter().find(|c| counts(item, &c.fingerprint, &c.body_hash, known.rule)) {
         Some(KnownConflict { event: Some(of), .. }) => Taken::Duplicate { of: *of, variant: true },
         Some(_) => conflict(item, known, KeepBody::Again),
         None if known.conflicts.len() >= CONFLICT_BODIES => conflict(item, known, KeepBody::Full),
         None if known.rule != item.rule => Taken::Unknown { of: known.event },
         None => conflict(item, known, KeepBody::New),
     }
-}
-
-/// A conflict row may have been written under either rule. Its fingerprint is its key, so an equal one is that row
-/// whatever the rule: volatile values of a held variant's copies may differ, and they are its duplicates all the same.
-fn same(item: &Item, conflict: &KnownConflict, rule: i64) -> bool {
-    item.fingerprint == conflict.fingerprint || counts(item, &conflict.fingerprint, &conflict.body_hash, rule)
 }
 
 fn conflict(item: &Item, known: &Known, store: KeepBody) -> Taken {

@@ -7,24 +7,60 @@ pub const PAGE_MAX: usize = 500;
 
 #[derive(Clone, Debug)]
 pub enum Query {
-    Events { source: Option<String>, status: Option<String>, after: Option<i64>, limit: usize },
-    Event { id: i64 },
+    Events {
+        source: Option<String>,
+        status: Option<String>,
+        after: Option<i64>,
+        limit: usize,
+    },
+    Event {
+        id: i64,
+    },
     /// Original bytes of an event.
-    EventRaw { id: i64 },
-    Requests { source: Option<String>, verdict: Option<String>, after: Option<i64>, limit: usize },
-    Request { id: i64 },
-    RequestRaw { id: i64 },
+    EventRaw {
+        id: i64,
+    },
+    Requests {
+        source: Option<String>,
+        verdict: Option<String>,
+        after: Option<i64>,
+        limit: usize,
+    },
+    Request {
+        id: i64,
+    },
+    RequestRaw {
+        id: i64,
+    },
     /// An unmapped row; its number is that of its request row.
-    Unmapped { id: i64 },
-    Deliveries { consumer: Option<String>, state: Option<String>, event: Option<i64>, after: Option<i64>, limit: usize },
-    Delivery { id: i64 },
-    Dead { after: Option<i64>, limit: usize },
-    Held { after: Option<i64>, limit: usize },
+    Unmapped {
+        id: i64,
+    },
+    Deliveries {
+        consumer: Option<String>,
+        state: Option<String>,
+        event: Option<i64>,
+        after: Option<i64>,
+        limit: usize,
+    },
+    Delivery {
+        id: i64,
+    },
+    Dead {
+        after: Option<i64>,
+        limit: usize,
+    },
+    Held {
+        after: Option<i64>,
+        limit: usize,
+    },
     Consumers,
     /// Counters that survive a crash: (source, verdict, count).
     Tally,
     /// Everything `why` says of an event in one answer.
-    Why { event: i64 },
+    Why {
+        event: i64,
+    },
 }
 
 #[derive(Clone, Debug)]

@@ -3,4 +3,7 @@
 //! Start at [`model`] for the tables and the verbs, at [`script`] for the language of the suite. No SQL here: whatever
 //! a store does is compared with the model row by row, see [`dump`].
 
+pub mod dump;
+pub mod invariant;
 pub mod model;
+pub mod script;

@@ -270,8 +270,7 @@ fn admit_conflict_seen(rows: &mut Rows, item: &Item, of: EventNo, now: Micros) {
 }
 
 fn admit_conflict_again(rows: &mut Rows, item: &Item, known: &Known, now: Micros) {
-    let same =
-        |c: &Conflict| c.fingerprint == item.fingerprint || (known.rule != item.rule && c.body_hash == item.body_hash);
+    let same = |c: &Conflict| hookonce_core::admit::counts(item, &c.fingerprint, &c.body_hash, known.rule);
     let row = rows.conflict.values_mut().find(|c| c.digest == item.digest && same(c));
     seen_again(row, now);
 }

@@ -17,6 +17,7 @@ pub mod read;
 pub mod route;
 pub mod rows;
 pub mod settle;
+pub mod state;
 pub mod store;
 pub mod sweep;
 pub mod table;

@@ -1,0 +1,30 @@
+//! The conformance suite: every script of `tests/scripts` on every bed, each a case of its own name.
+
+use hookonce::testkit::script::{bed::ModelBed, check};
+
+macro_rules! scripts {
+    ($($name:ident),+ $(,)?) => {
+        const NAMES: &[&str] = &[$(stringify!($name)),+];
+        mod model {
+            $(#[test]
+            fn $name() {
+                let script = include_str!(concat!("scripts/", stringify!($name), ".txt"));
+                super::check(stringify!($name), script, &super::ModelBed::default());
+            })+
+        }
+    };
+}
+
+scripts! { admission, conflicts, guards, routing, lanes, leases, retries, dead_letters, lost_runs }
+
+/// A script that nobody runs proves nothing.
+#[test]
+fn every_script_is_on_the_list() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scripts");
+    let files = std::fs::read_dir(folder).expect("the folder of scripts is there");
+    for file in files {
+        let name = file.expect("its entries can be read").file_name().into_string().expect("names are text");
+        let name = name.strip_suffix(".txt").unwrap_or(&name);
+        assert!(NAMES.contains(&name), "tests/scripts/{name} is on no list");
+    }
+}
