@@ -20,7 +20,7 @@ use hookonce_core::time::Micros;
 use crate::view::{Page, Query};
 
 /// What went wrong, by remedy.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// Try again: the queue is full, a lock was not had in time, the group's other members failed.
     #[error("the store is busy: {0}")]

@@ -1,0 +1,7 @@
+//! What the dialects share: the shape of a call ([`call`]) and the form in which headers are stored ([`headers`]).
+//! The statements stand in files beside this one, one a file; only the backend of that dialect reads them.
+
+pub mod call;
+pub mod headers;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;

@@ -1,0 +1,2 @@
+-- Durable when it returns: WAL with synchronous=FULL.
+commit

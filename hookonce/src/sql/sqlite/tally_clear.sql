@@ -1,0 +1,2 @@
+-- In the commit that writes their sum.
+delete from hookonce_tally

@@ -1,0 +1,384 @@
+//! Admission: what becomes of one request, inside the group's transaction. SQL finds out whether a key is known; what
+//! that means is decided by `core::admit`.
+
+use hookonce_core::admit::{
+    self, Admission, Beside, CONFLICT_BODIES, Differs, Fresh, KeepBody, Known, KnownConflict, Origin, REQUEST_ROWS,
+    Submission, Taken, Verdict,
+};
+use hookonce_core::event::{EventNo, HoldReason, Item, Mapped};
+use hookonce_core::planted;
+
+use super::audit::{self, Decision};
+use super::conn::Conn;
+use super::inbox::Group;
+use crate::sql::call::Arg;
+use crate::sql::headers;
+use crate::sql::sqlite as sql;
+use crate::store::StoreError;
+
+/// Characters kept of what the store said of a value that it cannot hold.
+const WHY_MAX: usize = 300;
+
+/// One request on its way through the group.
+struct Entry<'a> {
+    conn: &'a Conn,
+    group: &'a mut Group,
+    submission: &'a Submission,
+    /// The first number drawn for the request; events and unmapped rows name it.
+    payload: Option<i64>,
+    /// Written last, when the payload is known.
+    requests: Vec<RequestRow>,
+}
+
+struct RequestRow {
+    id: i64,
+    item: u32,
+    verdict: &'static str,
+    event: Option<EventNo>,
+    provider_delivery: Option<String>,
+    attempt_mark: Option<String>,
+    reason: Option<String>,
+}
+
+/// Runs the statements of one request. The inner error is its answer: nothing was written for it.
+pub fn request(
+    conn: &Conn,
+    group: &mut Group,
+    submission: &Submission,
+) -> Result<Result<Admission, StoreError>, StoreError> {
+    if let Err(refused) = decided(conn, group, submission)? {
+        return Ok(Err(refused));
+    }
+    let mut entry = Entry { conn, group, submission, payload: None, requests: Vec::new() };
+    let verdicts = submission.mapped.iter().map(|mapped| entry.mapped(mapped)).collect::<Result<Vec<_>, _>>()?;
+    entry.finish()?;
+    for verdict in &verdicts {
+        group.count(&submission.source, verdict.name(), 1);
+    }
+    Ok(Ok(Admission { verdicts }))
+}
+
+/// Keeps the bytes of a request that cannot be stored as what its items say. `None`: they are kept already.
+pub fn culprit(
+    conn: &Conn,
+    group: &mut Group,
+    submission: &Submission,
+    why: &StoreError,
+) -> Option<Result<Verdict, StoreError>> {
+    if submission.origin != Origin::Receive {
+        return None;
+    }
+    let reason: String = format!("it cannot be stored as an event: {why}").chars().take(WHY_MAX).collect();
+    let mut entry = Entry { conn, group, submission, payload: None, requests: Vec::new() };
+    let kept = entry.unmapped(0, None, &reason).and_then(|verdict| entry.finish().map(|()| verdict));
+    group.count(&submission.source, "unmapped", 1);
+    Some(kept)
+}
+
+/// A person's admission of an unmapped row: its mark and the audit row stand in the event's commit. Only the first
+/// decision counts.
+fn decided(conn: &Conn, group: &Group, submission: &Submission) -> Result<Result<(), StoreError>, StoreError> {
+    let Origin::Admit { unmapped, actor, reason } = &submission.origin else { return Ok(Ok(())) };
+    let id = audit::next(conn)?;
+    let mark = format!("admit:{id}");
+    if conn.exec(sql::UNMAPPED_DECIDE, &[Arg::Int(*unmapped), Arg::Text(&mark)])? == 0 {
+        let text = format!("unmapped `{unmapped}` is not there or already decided");
+        return Ok(Err(StoreError::Refused(text)));
+    }
+    let target = unmapped.to_string();
+    let decision = Decision { actor, action: "unmapped.admit", target: &target, reason, detail: "" };
+    audit::write(conn, group.now, &decision)?;
+    Ok(Ok(()))
+}
+
+impl Entry<'_> {
+    fn mapped(&mut self, mapped: &Mapped) -> Result<Verdict, StoreError> {
+        match mapped {
+            Mapped::Item(item) => self.item(item),
+            Mapped::Unmapped { item, span, reason } => self.unmapped(*item, *span, reason),
+        }
+    }
+
+    /// The key decides: it is tried with the number that the event would have.
+    fn item(&mut self, item: &Item) -> Result<Verdict, StoreError> {
+        let event = self.group.counters.event + 1;
+        if self.key(&item.digest, item, event)? {
+            self.fresh(item)
+        } else {
+            self.taken(item)
+        }
+    }
+
+    fn key(&mut self, digest: &[u8; 16], item: &Item, event: EventNo) -> Result<bool, StoreError> {
+        let args = [
+            Arg::Blob(digest),
+            Arg::Blob(&item.fingerprint),
+            Arg::Blob(&item.body_hash),
+            Arg::Int(item.rule),
+            Arg::Int(event),
+            Arg::Int(self.group.now),
+        ];
+        Ok(self.conn.exec(sql::ADMIT_KEY, &args)? == 1)
+    }
+
+    fn fresh(&mut self, item: &Item) -> Result<Verdict, StoreError> {
+        let beside = self.beside(item)?;
+        let event = self.group.next_event();
+        match admit::aside(item, self.submission.received, &beside) {
+            Fresh::Event { hold } => {
+                self.event(event, item, &Place { hold, ..Place::default() })?;
+                Ok(Verdict::Accepted { event, hold })
+            }
+            Fresh::Copy { of } => {
+                self.event(event, item, &Place { parent: Some(of), ..Place::default() })?;
+                self.requested(item, "duplicate", Some(of), Some("equal signed content under another id".into()));
+                Ok(Verdict::Duplicate { of })
+            }
+        }
+    }
+
+    /// The guard's own row is tried like a key; only a source that has guards pays for it.
+    fn beside(&mut self, item: &Item) -> Result<Beside, StoreError> {
+        let met = match item.guard {
+            Some(guard) => (!self.key(&guard.digest, item, self.group.counters.event + 1)?).then_some(guard.digest),
+            None => None,
+        };
+        if met.is_none() && !self.group.floors {
+            return Ok(Beside::default());
+        }
+        let digest = met.as_ref().map_or(Arg::Null, |d| Arg::Blob(d));
+        let row = self.conn.row(sql::ADMIT_BESIDE, &[digest, Arg::Text(&item.namespace)])?.unwrap_or_default();
+        Ok(Beside { guard: row.opt_int(0)?, floor: row.opt_int(1)? })
+    }
+
+    fn taken(&mut self, item: &Item) -> Result<Verdict, StoreError> {
+        let known = self.known(item)?;
+        match admit::taken(item, &known) {
+            Taken::Duplicate { of, variant } => self.duplicate(item, of, variant),
+            Taken::Conflict { with, differs, store } => self.conflict(item, &known, with, differs, store),
+            Taken::Unknown { .. } => self.unknown(item, &known),
+        }
+    }
+
+    fn known(&mut self, item: &Item) -> Result<Known, StoreError> {
+        let row = self.conn.row(sql::ADMIT_KNOWN, &[Arg::Blob(&item.digest)])?;
+        let mut row = row.ok_or_else(|| StoreError::Failed("a key is taken and nobody has it".into()))?;
+        let mut known = Known {
+            event: row.int(0)?,
+            fingerprint: row.bytes(1)?,
+            body_hash: row.bytes(2)?,
+            rule: row.int(3)?,
+            kind: row.opt_text(4)?.unwrap_or_default(),
+            aggregate: row.opt_text(5)?,
+            conflicts: Vec::new(),
+        };
+        if !admit::counts(item, &known.fingerprint, &known.body_hash, known.rule) {
+            known.conflicts = self.conflicts(item)?;
+        }
+        Ok(known)
+    }
+
+    fn conflicts(&self, item: &Item) -> Result<Vec<KnownConflict>, StoreError> {
+        let rows = self.conn.rows(sql::ADMIT_CONFLICTS, &[Arg::Blob(&item.digest)])?;
+        let found = rows.into_iter().map(|mut row| {
+            Ok(KnownConflict { fingerprint: row.bytes(0)?, body_hash: row.bytes(1)?, event: row.opt_int(2)? })
+        });
+        found.collect()
+    }
+
+    fn duplicate(&mut self, item: &Item, of: EventNo, variant: bool) -> Result<Verdict, StoreError> {
+        let (digest, now) = (Arg::Blob(&item.digest), Arg::Int(self.group.now));
+        if variant {
+            self.conn.exec(sql::ADMIT_SEEN_VARIANT, &[digest, Arg::Int(of), now])?;
+        } else {
+            self.conn.exec(sql::ADMIT_SEEN, &[digest, now])?;
+        }
+        self.requested(item, "duplicate", Some(of), None);
+        Ok(Verdict::Duplicate { of })
+    }
+
+    fn conflict(
+        &mut self,
+        item: &Item,
+        known: &Known,
+        with: EventNo,
+        differs: Differs,
+        store: KeepBody,
+    ) -> Result<Verdict, StoreError> {
+        if planted!("conflict-overwrites") {
+            self.conn.exec(sql::PLANTED_OVERWRITE, &[Arg::Int(with), Arg::Blob(&self.submission.body)])?;
+        }
+        match store {
+            KeepBody::New if planted!("no-conflict-row") => {}
+            KeepBody::New => self.put_conflict(item, differs, None)?,
+            KeepBody::Again => self.again(item, known)?,
+            KeepBody::Full => full(with),
+        }
+        self.requested(item, "conflict", Some(with), Some(differs.name().to_owned()));
+        Ok(Verdict::Conflict { with, differs, kept: store != KeepBody::Full })
+    }
+
+    fn put_conflict(&mut self, item: &Item, differs: Differs, event: Option<EventNo>) -> Result<(), StoreError> {
+        let headers = headers::encode(&self.submission.headers);
+        // A variant's bytes are its event's payload; here they would stand twice.
+        let body = if event.is_some() { &[] } else { part(&self.submission.body, item.span) };
+        let args = [
+            Arg::Blob(&item.digest),
+            Arg::Blob(&item.fingerprint),
+            Arg::Blob(&item.body_hash),
+            Arg::Blob(&headers),
+            Arg::Blob(body),
+            Arg::Text(differs.name()),
+            Arg::Int(self.group.now),
+            Arg::int(event),
+        ];
+        self.conn.exec(sql::ADMIT_CONFLICT, &args).map(drop)
+    }
+
+    fn again(&mut self, item: &Item, known: &Known) -> Result<(), StoreError> {
+        let same = known.conflicts.iter().find(|c| admit::counts(item, &c.fingerprint, &c.body_hash, known.rule));
+        let fingerprint = same.map_or(item.fingerprint, |c| c.fingerprint);
+        let args = [Arg::Blob(&item.digest), Arg::Blob(&fingerprint), Arg::Int(self.group.now)];
+        self.conn.exec(sql::ADMIT_CONFLICT_AGAIN, &args).map(drop)
+    }
+
+    /// Not comparable with what an older rule left: a variant, held, whose conflict row says at once whose it is.
+    fn unknown(&mut self, item: &Item, known: &Known) -> Result<Verdict, StoreError> {
+        let event = self.group.next_event();
+        let hold = Some(HoldReason::UnknownDifference);
+        let place = Place { hold, variant: admit::variant(&item.fingerprint), parent: None };
+        self.event(event, item, &place)?;
+        let differs = if item.kind != known.kind { Differs::Type } else { Differs::Payload };
+        self.put_conflict(item, differs, Some(event))?;
+        Ok(Verdict::Accepted { event, hold })
+    }
+
+    fn unmapped(&mut self, item: u32, span: Option<(u64, u64)>, reason: &str) -> Result<Verdict, StoreError> {
+        let id = self.group.next_request();
+        // Below zero, so that it never meets an event's number.
+        let payload = *self.payload.get_or_insert(-id);
+        let (start, end) = bounds(span);
+        let args = [
+            Arg::Int(id),
+            Arg::Text(&self.submission.source),
+            Arg::Int(payload),
+            start,
+            end,
+            Arg::Int(item.into()),
+            Arg::text(self.submission.secret.as_deref()),
+            Arg::Text(reason),
+            Arg::Int(self.submission.received),
+        ];
+        self.conn.exec(sql::ADMIT_UNMAPPED, &args)?;
+        let reason = Some(reason.to_owned());
+        let row = RequestRow { item, verdict: "unmapped", event: None, provider_delivery: None, attempt_mark: None, reason, id };
+        self.requests.push(row);
+        Ok(Verdict::Unmapped { id, reason: self.requests.last().and_then(|r| r.reason.clone()).unwrap_or_default() })
+    }
+
+    fn requested(&mut self, item: &Item, verdict: &'static str, event: Option<EventNo>, reason: Option<String>) {
+        let id = self.group.next_request();
+        let (provider_delivery, attempt_mark) = (item.provider_delivery.clone(), item.attempt_mark.clone());
+        let row = RequestRow { id, item: item.item, verdict, event, provider_delivery, attempt_mark, reason };
+        self.requests.push(row);
+    }
+
+    fn event(&mut self, event: EventNo, item: &Item, place: &Place) -> Result<(), StoreError> {
+        let payload = *self.payload.get_or_insert(event);
+        let (start, end) = bounds(item.span);
+        let args = [
+            Arg::Int(event),
+            Arg::Text(&item.namespace),
+            Arg::Text(item.key.kind.name()),
+            Arg::Blob(&item.key.bytes),
+            Arg::Text(&item.key.text),
+            Arg::Int(place.variant),
+            Arg::Int(item.rule),
+            Arg::Text(&item.source),
+            Arg::Text(&item.kind),
+            Arg::text(item.aggregate.as_deref()),
+            Arg::text(item.version.as_deref()),
+            Arg::int(item.event_time),
+            Arg::text(item.schema_version.as_deref()),
+            Arg::Int(self.submission.received),
+            Arg::Int(payload),
+            start,
+            end,
+            Arg::Int(item.item.into()),
+            Arg::Blob(&item.digest),
+            Arg::Blob(&item.fingerprint),
+            Arg::Blob(&item.body_hash),
+            Arg::text(self.submission.secret.as_deref()),
+            Arg::text(item.provider_delivery.as_deref()),
+            Arg::text(item.attempt_mark.as_deref()),
+            Arg::Text(place.origin(self.submission)),
+            Arg::int(place.parent),
+            Arg::text(place.hold.map(HoldReason::name)),
+        ];
+        self.conn.exec(sql::ADMIT_EVENT, &args).map(drop)
+    }
+
+    /// The bytes, once, and the rows that name them.
+    fn finish(&mut self) -> Result<(), StoreError> {
+        let submission = self.submission;
+        if let Some(id) = self.payload {
+            let headers = headers::encode(&submission.headers);
+            let args =
+                [Arg::Int(id), Arg::Text(&submission.target), Arg::Blob(&headers), Arg::Blob(&submission.body)];
+            self.conn.exec(sql::ADMIT_PAYLOAD, &args)?;
+        }
+        self.requests.iter().try_for_each(|row| {
+            let args = [
+                Arg::Int(row.id),
+                Arg::int(self.payload),
+                Arg::Int(row.item.into()),
+                Arg::Text(&submission.source),
+                Arg::Int(submission.received),
+                Arg::Text(row.verdict),
+                Arg::int(row.event),
+                Arg::text(row.provider_delivery.as_deref()),
+                Arg::text(row.attempt_mark.as_deref()),
+                Arg::text(submission.secret.as_deref()),
+                Arg::text(row.reason.as_deref()),
+                Arg::Int(REQUEST_ROWS),
+            ];
+            self.conn.exec(sql::ADMIT_REQUEST, &args).map(drop)
+        })
+    }
+}
+
+/// What sets an event apart from an ordinary one.
+#[derive(Default)]
+struct Place {
+    hold: Option<HoldReason>,
+    variant: i64,
+    /// The event that this one is a copy of.
+    parent: Option<EventNo>,
+}
+
+impl Place {
+    fn origin(&self, submission: &Submission) -> &'static str {
+        match (self.parent, &submission.origin) {
+            (Some(_), _) => "copy",
+            (None, Origin::Receive) => "receive",
+            (None, Origin::Admit { .. }) => "admit",
+        }
+    }
+}
+
+/// An item's own bytes. A span that does not fit says that the bytes are another form of what it was read from.
+pub fn part(body: &[u8], span: Option<(u64, u64)>) -> &[u8] {
+    let inside = span.and_then(|(start, end)| body.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
+    inside.unwrap_or(body)
+}
+
+fn bounds<'a>(span: Option<(u64, u64)>) -> (Arg<'a>, Arg<'a>) {
+    let bound = |n: u64| i64::try_from(n).ok();
+    (Arg::int(span.and_then(|s| bound(s.0))), Arg::int(span.and_then(|s| bound(s.1))))
+}
+
+/// Its bytes are not kept, and its sender is told so (409): somebody must look.
+fn full(with: EventNo) {
+    metrics::counter!("hookonce_conflicts_full_total").increment(1);
+    tracing::error!(event.id = with, limit = CONFLICT_BODIES, "a key has come with more contents than are kept");
+}

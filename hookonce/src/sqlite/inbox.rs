@@ -1,0 +1,209 @@
+//! The inbox file's writer: what an ack waits for. No user code, no delivery, nothing that another file could hold up.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hookonce_core::admit::Admission;
+use hookonce_core::group;
+use hookonce_core::kill_point;
+use hookonce_core::time::Micros;
+
+use super::admit;
+use super::conn::Conn;
+use super::job::{InboxAsk, InboxJob, InboxReply};
+use super::writer::{Failure, Writer};
+use super::{Options, audit, command, open, refused};
+use crate::clock::Clock;
+use crate::sql::call::Arg;
+use crate::sql::sqlite as sql;
+use crate::store::StoreError;
+
+/// Tally rows before they are folded into one.
+const TALLY_FOLD: u32 = 512;
+
+#[derive(Debug)]
+pub struct Inbox {
+    pub conn: Conn,
+    clock: Arc<dyn Clock>,
+    failure: Failure,
+    lock_wait: Duration,
+    patience: Duration,
+    /// As of the last commit; a group counts on in `group`.
+    counters: Counters,
+    floors: bool,
+    tallied: u32,
+    pub group: Group,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub event: i64,
+    pub request: i64,
+}
+
+/// What one try of a group has counted so far.
+#[derive(Debug, Default)]
+pub struct Group {
+    pub now: Micros,
+    pub counters: Counters,
+    pub tally: BTreeMap<(Arc<str>, String), u64>,
+    /// Some namespace has a floor: new keys must be asked for it.
+    pub floors: bool,
+}
+
+impl Group {
+    pub fn count(&mut self, source: &Arc<str>, verdict: &str, by: u64) {
+        *self.tally.entry((source.clone(), verdict.to_owned())).or_default() += by;
+    }
+
+    pub fn next_event(&mut self) -> i64 {
+        self.counters.event += 1;
+        self.counters.event
+    }
+
+    pub fn next_request(&mut self) -> i64 {
+        self.counters.request += 1;
+        self.counters.request
+    }
+}
+
+impl Inbox {
+    pub fn new(conn: Conn, options: &Options, failure: Failure) -> Result<Inbox, StoreError> {
+        let counters =
+            Counters { event: open::number(&conn, "event_counter")?, request: open::number(&conn, "request_counter")? };
+        let floors = conn.row(sql::ADMIT_FLOORS, &[])?.unwrap_or_default().flag(0)?;
+        Ok(Inbox {
+            conn,
+            clock: options.clock.clone(),
+            failure,
+            lock_wait: options.lock_wait,
+            patience: options.ack_patience,
+            counters,
+            floors,
+            tallied: 0,
+            group: Group::default(),
+        })
+    }
+
+    /// As many of the waiting as one commit may hold, in their order.
+    pub fn choose(waiting: &mut VecDeque<InboxJob>) -> Vec<InboxJob> {
+        let taken = group::cut(waiting.iter().map(|job| items(&job.ask)));
+        waiting.drain(..taken).collect()
+    }
+
+    /// Counts of the group and, every few hundred groups, one row for all of them.
+    fn tally(&mut self) -> Result<(), StoreError> {
+        if self.group.tally.is_empty() {
+            return Ok(());
+        }
+        if self.tallied >= TALLY_FOLD {
+            for (source, verdict, count) in read_tally(&self.conn)? {
+                self.group.count(&source.into(), &verdict, count);
+            }
+            self.conn.exec(sql::TALLY_CLEAR, &[])?;
+        }
+        let counts: Vec<_> = self.group.tally.iter().map(|((source, verdict), n)| (source, verdict, n)).collect();
+        let counts = serde_json::to_string(&counts).map_err(|e| StoreError::Refused(e.to_string()))?;
+        self.conn.exec(sql::TALLY_PUT, &[Arg::Int(self.group.now), Arg::Text(&counts)]).map(drop)
+    }
+
+    fn counters(&self) -> Result<(), StoreError> {
+        let Counters { event, request } = self.group.counters;
+        if event != self.counters.event {
+            open::put(&self.conn, "event_counter", &event.to_string())?;
+        }
+        if request != self.counters.request {
+            open::put(&self.conn, "request_counter", &request.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+fn items(ask: &InboxAsk) -> usize {
+    match ask {
+        InboxAsk::Admit(submission) => submission.mapped.len().max(1),
+        _ => 1,
+    }
+}
+
+/// (source, verdict, how many) of every row, unsummed.
+pub fn read_tally(conn: &Conn) -> Result<Vec<(String, String, u64)>, StoreError> {
+    let mut all = Vec::new();
+    for mut row in conn.rows(sql::TALLY_ALL, &[])? {
+        let counts: Vec<(String, String, u64)> =
+            serde_json::from_str(&row.text(0)?).map_err(|e| StoreError::Failed(format!("a tally row is no list: {e}")))?;
+        all.extend(counts);
+    }
+    Ok(all)
+}
+
+impl Writer for Inbox {
+    type Ask = InboxAsk;
+    type Reply = InboxReply;
+
+    fn conn(&self) -> &Conn {
+        &self.conn
+    }
+
+    fn failure(&self) -> &Failure {
+        &self.failure
+    }
+
+    fn lock_wait(&self) -> Duration {
+        self.lock_wait
+    }
+
+    fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    fn start(&mut self) -> Result<(), StoreError> {
+        kill_point!("begun");
+        self.group = Group {
+            now: self.clock.now(),
+            counters: self.counters,
+            tally: BTreeMap::new(),
+            floors: self.floors,
+        };
+        Ok(())
+    }
+
+    fn one(&mut self, ask: &InboxAsk) -> Result<InboxReply, StoreError> {
+        match ask {
+            InboxAsk::Admit(submission) => admit::request(&self.conn, &mut self.group, submission).map(InboxReply::Admitted),
+            InboxAsk::Refused(refusals) => refused::write(&self.conn, &mut self.group, refusals).map(|()| InboxReply::Done),
+            InboxAsk::Rule { source, definition } => {
+                command::rule(&self.conn, self.group.now, source, definition).map(InboxReply::Number)
+            }
+            InboxAsk::Command(what, who) => {
+                command::inbox(&self.conn, self.group.now, what, who).map(InboxReply::Decided)
+            }
+            InboxAsk::Ready => Ok(InboxReply::Done),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), StoreError> {
+        kill_point!("inserted");
+        self.tally()?;
+        self.counters()?;
+        kill_point!("committing");
+        Ok(())
+    }
+
+    fn committed(&mut self) {
+        kill_point!("committed");
+        self.counters = self.group.counters;
+        if !self.group.tally.is_empty() {
+            self.tallied = if self.tallied >= TALLY_FOLD { 1 } else { self.tallied + 1 };
+        }
+    }
+
+    /// The bytes of a request that cannot be stored as what it says are kept as unmapped; what a person admits is
+    /// unmapped already.
+    fn instead(&mut self, ask: &InboxAsk, why: &StoreError) -> Option<Result<InboxReply, StoreError>> {
+        let InboxAsk::Admit(submission) = ask else { return None };
+        let kept = admit::culprit(&self.conn, &mut self.group, submission, why)?;
+        Some(kept.map(|verdict| InboxReply::Admitted(Ok(Admission { verdicts: vec![verdict] }))))
+    }
+}

@@ -1,0 +1,75 @@
+//! Jobs: re-runnable values with the place where their answer goes. The answer leaves after the commit, never before.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hookonce_core::admit::{Admission, Submission};
+use hookonce_core::claim::{Ask, Claimed};
+use hookonce_core::command::{Command, Refused, Who};
+use hookonce_core::consumer::Consumer;
+use hookonce_core::lease::Lease;
+use hookonce_core::route::Routing;
+use hookonce_core::settle::{Ending, Settled};
+use hookonce_core::time::Micros;
+use tokio::sync::oneshot;
+
+use crate::store::{Passed, Refusals, StoreError, Swept};
+
+pub type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+
+#[derive(Debug)]
+pub struct Job<A, R> {
+    pub ask: A,
+    pub asked: Instant,
+    pub answer: Answer<R>,
+}
+
+/// What the inbox file's writer is asked for.
+#[derive(Debug)]
+pub enum InboxAsk {
+    Admit(Submission),
+    Refused(Refusals),
+    Rule { source: String, definition: String },
+    Command(Command, Who),
+    /// Nothing but a commit.
+    Ready,
+}
+
+#[derive(Debug)]
+pub enum InboxReply {
+    /// The inner error is the answer to this request alone; nothing was written for it.
+    Admitted(Result<Admission, StoreError>),
+    Number(i64),
+    Decided(Result<i64, Refused>),
+    Done,
+}
+
+/// What the work file's writer is asked for.
+#[derive(Debug)]
+pub enum WorkAsk {
+    Settle(Vec<Ending>, Option<Ask>),
+    Renew(Vec<Lease>, Micros),
+    Release(Vec<Lease>),
+    Route(Arc<Routing>),
+    Claim(Ask),
+    Configure(Vec<Consumer>),
+    Command(Command, Who),
+    /// Lanes that a reader found without a head: tested again, then mended.
+    Sweep(Vec<i64>),
+}
+
+#[derive(Debug)]
+pub enum WorkReply {
+    Settled(Vec<Settled>, Vec<Claimed>),
+    /// Leases that no longer hold.
+    Lost(Vec<Lease>),
+    Passed(Passed),
+    Claimed(Vec<Claimed>),
+    Configured(Routing),
+    Decided(Result<i64, Refused>),
+    Swept(Swept),
+    Done,
+}
+
+pub type InboxJob = Job<InboxAsk, InboxReply>;
+pub type WorkJob = Job<WorkAsk, WorkReply>;
