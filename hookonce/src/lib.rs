@@ -10,6 +10,9 @@ pub mod engine;
 mod janitor;
 mod node;
 mod router;
+pub mod sql;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 pub mod store;
 #[cfg(feature = "testkit")]
 pub mod testkit;

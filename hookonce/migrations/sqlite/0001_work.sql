@@ -62,6 +62,8 @@ create table hookonce_work (
     owner      integer
 ) strict;
 create index hookonce_work_due on hookonce_work (consumer, due);
+-- Almost always empty: rows that must run with nothing beside them, found without walking the others.
+create index hookonce_work_lost on hookonce_work (consumer, due) where lost >= 3;
 
 -- What waits for a person or for a predecessor. It is out of the queue.
 create table hookonce_halted (

@@ -24,20 +24,8 @@ struct Entry<'a> {
     conn: &'a Conn,
     group: &'a mut Group,
     submission: &'a Submission,
-    /// The first number drawn for the request; events and unmapped rows name it.
+    /// Its bytes, once an event or an unmapped row needs them.
     payload: Option<i64>,
-    /// Written last, when the payload is known.
-    requests: Vec<RequestRow>,
-}
-
-struct RequestRow {
-    id: i64,
-    item: u32,
-    verdict: &'static str,
-    event: Option<EventNo>,
-    provider_delivery: Option<String>,
-    attempt_mark: Option<String>,
-    reason: Option<String>,
 }
 
 /// Runs the statements of one request. The inner error is its answer: nothing was written for it.
@@ -49,9 +37,8 @@ pub fn request(
     if let Err(refused) = decided(conn, group, submission)? {
         return Ok(Err(refused));
     }
-    let mut entry = Entry { conn, group, submission, payload: None, requests: Vec::new() };
+    let mut entry = Entry { conn, group, submission, payload: None };
     let verdicts = submission.mapped.iter().map(|mapped| entry.mapped(mapped)).collect::<Result<Vec<_>, _>>()?;
-    entry.finish()?;
     for verdict in &verdicts {
         group.count(&submission.source, verdict.name(), 1);
     }
@@ -69,8 +56,7 @@ pub fn culprit(
         return None;
     }
     let reason: String = format!("it cannot be stored as an event: {why}").chars().take(WHY_MAX).collect();
-    let mut entry = Entry { conn, group, submission, payload: None, requests: Vec::new() };
-    let kept = entry.unmapped(0, None, &reason).and_then(|verdict| entry.finish().map(|()| verdict));
+    let kept = Entry { conn, group, submission, payload: None }.unmapped(0, None, &reason);
     group.count(&submission.source, "unmapped", 1);
     Some(kept)
 }
@@ -79,8 +65,7 @@ pub fn culprit(
 /// decision counts.
 fn decided(conn: &Conn, group: &Group, submission: &Submission) -> Result<Result<(), StoreError>, StoreError> {
     let Origin::Admit { unmapped, actor, reason } = &submission.origin else { return Ok(Ok(())) };
-    let id = audit::next(conn)?;
-    let mark = format!("admit:{id}");
+    let mark = format!("admitted by {actor}");
     if conn.exec(sql::UNMAPPED_DECIDE, &[Arg::Int(*unmapped), Arg::Text(&mark)])? == 0 {
         let text = format!("unmapped `{unmapped}` is not there or already decided");
         return Ok(Err(StoreError::Refused(text)));
@@ -102,11 +87,7 @@ impl Entry<'_> {
     /// The key decides: it is tried with the number that the event would have.
     fn item(&mut self, item: &Item) -> Result<Verdict, StoreError> {
         let event = self.group.counters.event + 1;
-        if self.key(&item.digest, item, event)? {
-            self.fresh(item)
-        } else {
-            self.taken(item)
-        }
+        if self.key(&item.digest, item, event)? { self.fresh(item) } else { self.taken(item) }
     }
 
     fn key(&mut self, digest: &[u8; 16], item: &Item, event: EventNo) -> Result<bool, StoreError> {
@@ -131,7 +112,7 @@ impl Entry<'_> {
             }
             Fresh::Copy { of } => {
                 self.event(event, item, &Place { parent: Some(of), ..Place::default() })?;
-                self.requested(item, "duplicate", Some(of), Some("equal signed content under another id".into()));
+                self.requested(item, "duplicate", of, None)?;
                 Ok(Verdict::Duplicate { of })
             }
         }
@@ -156,7 +137,7 @@ impl Entry<'_> {
         match admit::taken(item, &known) {
             Taken::Duplicate { of, variant } => self.duplicate(item, of, variant),
             Taken::Conflict { with, differs, store } => self.conflict(item, &known, with, differs, store),
-            Taken::Unknown { .. } => self.unknown(item, &known),
+            Taken::Unknown { .. } => self.unknown(item),
         }
     }
 
@@ -193,7 +174,7 @@ impl Entry<'_> {
         } else {
             self.conn.exec(sql::ADMIT_SEEN, &[digest, now])?;
         }
-        self.requested(item, "duplicate", Some(of), None);
+        self.requested(item, "duplicate", of, None)?;
         Ok(Verdict::Duplicate { of })
     }
 
@@ -214,20 +195,18 @@ impl Entry<'_> {
             KeepBody::Again => self.again(item, known)?,
             KeepBody::Full => full(with),
         }
-        self.requested(item, "conflict", Some(with), Some(differs.name().to_owned()));
+        self.requested(item, "conflict", with, Some(differs.name()))?;
         Ok(Verdict::Conflict { with, differs, kept: store != KeepBody::Full })
     }
 
     fn put_conflict(&mut self, item: &Item, differs: Differs, event: Option<EventNo>) -> Result<(), StoreError> {
         let headers = headers::encode(&self.submission.headers);
-        // A variant's bytes are its event's payload; here they would stand twice.
-        let body = if event.is_some() { &[] } else { part(&self.submission.body, item.span) };
         let args = [
             Arg::Blob(&item.digest),
             Arg::Blob(&item.fingerprint),
             Arg::Blob(&item.body_hash),
             Arg::Blob(&headers),
-            Arg::Blob(body),
+            Arg::Blob(part(&self.submission.body, item.span)),
             Arg::Text(differs.name()),
             Arg::Int(self.group.now),
             Arg::int(event),
@@ -243,20 +222,19 @@ impl Entry<'_> {
     }
 
     /// Not comparable with what an older rule left: a variant, held, whose conflict row says at once whose it is.
-    fn unknown(&mut self, item: &Item, known: &Known) -> Result<Verdict, StoreError> {
+    fn unknown(&mut self, item: &Item) -> Result<Verdict, StoreError> {
         let event = self.group.next_event();
         let hold = Some(HoldReason::UnknownDifference);
         let place = Place { hold, variant: admit::variant(&item.fingerprint), parent: None };
         self.event(event, item, &place)?;
-        let differs = if item.kind != known.kind { Differs::Type } else { Differs::Payload };
-        self.put_conflict(item, differs, Some(event))?;
+        self.put_conflict(item, Differs::Payload, Some(event))?;
         Ok(Verdict::Accepted { event, hold })
     }
 
+    /// Its number is that of its request row.
     fn unmapped(&mut self, item: u32, span: Option<(u64, u64)>, reason: &str) -> Result<Verdict, StoreError> {
+        let payload = self.payload()?;
         let id = self.group.next_request();
-        // Below zero, so that it never meets an event's number.
-        let payload = *self.payload.get_or_insert(-id);
         let (start, end) = bounds(span);
         let args = [
             Arg::Int(id),
@@ -270,21 +248,64 @@ impl Entry<'_> {
             Arg::Int(self.submission.received),
         ];
         self.conn.exec(sql::ADMIT_UNMAPPED, &args)?;
-        let reason = Some(reason.to_owned());
-        let row = RequestRow { item, verdict: "unmapped", event: None, provider_delivery: None, attempt_mark: None, reason, id };
-        self.requests.push(row);
-        Ok(Verdict::Unmapped { id, reason: self.requests.last().and_then(|r| r.reason.clone()).unwrap_or_default() })
+        self.put_request(id, item, "unmapped", None, (None, None), Some(reason))?;
+        Ok(Verdict::Unmapped { id, reason: reason.to_owned() })
     }
 
-    fn requested(&mut self, item: &Item, verdict: &'static str, event: Option<EventNo>, reason: Option<String>) {
+    fn requested(
+        &mut self,
+        item: &Item,
+        verdict: &'static str,
+        event: EventNo,
+        reason: Option<&str>,
+    ) -> Result<(), StoreError> {
         let id = self.group.next_request();
-        let (provider_delivery, attempt_mark) = (item.provider_delivery.clone(), item.attempt_mark.clone());
-        let row = RequestRow { id, item: item.item, verdict, event, provider_delivery, attempt_mark, reason };
-        self.requests.push(row);
+        let marks = (item.provider_delivery.as_deref(), item.attempt_mark.as_deref());
+        self.put_request(id, item.item, verdict, Some(event), marks, reason)
+    }
+
+    fn put_request(
+        &self,
+        id: i64,
+        item: u32,
+        verdict: &'static str,
+        event: Option<EventNo>,
+        marks: (Option<&str>, Option<&str>),
+        reason: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let args = [
+            Arg::Int(id),
+            Arg::int(self.payload),
+            Arg::Int(item.into()),
+            Arg::Text(&self.submission.source),
+            Arg::Int(self.group.now),
+            Arg::Text(verdict),
+            Arg::int(event),
+            Arg::text(marks.0),
+            Arg::text(marks.1),
+            Arg::text(self.submission.secret.as_deref()),
+            Arg::text(reason),
+            Arg::Int(REQUEST_ROWS),
+        ];
+        self.conn.exec(sql::ADMIT_REQUEST, &args).map(drop)
+    }
+
+    /// A request's bytes are stored once, however many of its items need them.
+    fn payload(&mut self) -> Result<i64, StoreError> {
+        if let Some(id) = self.payload {
+            return Ok(id);
+        }
+        let id = self.group.next_payload();
+        let headers = headers::encode(&self.submission.headers);
+        let args =
+            [Arg::Int(id), Arg::Text(&self.submission.target), Arg::Blob(&headers), Arg::Blob(&self.submission.body)];
+        self.conn.exec(sql::ADMIT_PAYLOAD, &args)?;
+        self.payload = Some(id);
+        Ok(id)
     }
 
     fn event(&mut self, event: EventNo, item: &Item, place: &Place) -> Result<(), StoreError> {
-        let payload = *self.payload.get_or_insert(event);
+        let payload = self.payload()?;
         let (start, end) = bounds(item.span);
         let args = [
             Arg::Int(event),
@@ -316,34 +337,6 @@ impl Entry<'_> {
             Arg::text(place.hold.map(HoldReason::name)),
         ];
         self.conn.exec(sql::ADMIT_EVENT, &args).map(drop)
-    }
-
-    /// The bytes, once, and the rows that name them.
-    fn finish(&mut self) -> Result<(), StoreError> {
-        let submission = self.submission;
-        if let Some(id) = self.payload {
-            let headers = headers::encode(&submission.headers);
-            let args =
-                [Arg::Int(id), Arg::Text(&submission.target), Arg::Blob(&headers), Arg::Blob(&submission.body)];
-            self.conn.exec(sql::ADMIT_PAYLOAD, &args)?;
-        }
-        self.requests.iter().try_for_each(|row| {
-            let args = [
-                Arg::Int(row.id),
-                Arg::int(self.payload),
-                Arg::Int(row.item.into()),
-                Arg::Text(&submission.source),
-                Arg::Int(submission.received),
-                Arg::Text(row.verdict),
-                Arg::int(row.event),
-                Arg::text(row.provider_delivery.as_deref()),
-                Arg::text(row.attempt_mark.as_deref()),
-                Arg::text(submission.secret.as_deref()),
-                Arg::text(row.reason.as_deref()),
-                Arg::Int(REQUEST_ROWS),
-            ];
-            self.conn.exec(sql::ADMIT_REQUEST, &args).map(drop)
-        })
     }
 }
 

@@ -19,11 +19,6 @@ pub struct Decision<'a> {
     pub detail: &'a str,
 }
 
-/// The number that the next decision gets, so that what it changes can name it.
-pub fn next(conn: &Conn) -> Result<i64, StoreError> {
-    Ok(last(conn)?.0 + 1)
-}
-
 pub fn write(conn: &Conn, now: Micros, decision: &Decision<'_>) -> Result<i64, StoreError> {
     let (before, prev) = last(conn)?;
     let Decision { actor, action, target, reason, detail } = *decision;

@@ -132,9 +132,12 @@ pub fn remedy(error: rusqlite::Error) -> StoreError {
             | ErrorCode::OutOfMemory
             | ErrorCode::OperationInterrupted,
         ) => StoreError::Busy(text),
-        Some(ErrorCode::TooBig | ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::ParameterOutOfRange) => {
-            StoreError::Refused(text)
-        }
+        Some(
+            ErrorCode::TooBig
+            | ErrorCode::ConstraintViolation
+            | ErrorCode::TypeMismatch
+            | ErrorCode::ParameterOutOfRange,
+        ) => StoreError::Refused(text),
         _ => StoreError::Failed(text),
     }
 }

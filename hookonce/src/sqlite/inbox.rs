@@ -13,7 +13,7 @@ use super::admit;
 use super::conn::Conn;
 use super::job::{InboxAsk, InboxJob, InboxReply};
 use super::writer::{Failure, Writer};
-use super::{Options, audit, command, open, refused};
+use super::{Options, command, open, refused};
 use crate::clock::Clock;
 use crate::sql::call::Arg;
 use crate::sql::sqlite as sql;
@@ -39,6 +39,7 @@ pub struct Inbox {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     pub event: i64,
+    pub payload: i64,
     pub request: i64,
 }
 
@@ -62,6 +63,11 @@ impl Group {
         self.counters.event
     }
 
+    pub fn next_payload(&mut self) -> i64 {
+        self.counters.payload += 1;
+        self.counters.payload
+    }
+
     pub fn next_request(&mut self) -> i64 {
         self.counters.request += 1;
         self.counters.request
@@ -70,8 +76,11 @@ impl Group {
 
 impl Inbox {
     pub fn new(conn: Conn, options: &Options, failure: Failure) -> Result<Inbox, StoreError> {
-        let counters =
-            Counters { event: open::number(&conn, "event_counter")?, request: open::number(&conn, "request_counter")? };
+        let counters = Counters {
+            event: open::number(&conn, "event_counter")?,
+            payload: open::number(&conn, "payload_counter")?,
+            request: open::number(&conn, "request_counter")?,
+        };
         let floors = conn.row(sql::ADMIT_FLOORS, &[])?.unwrap_or_default().flag(0)?;
         Ok(Inbox {
             conn,
@@ -103,20 +112,20 @@ impl Inbox {
             }
             self.conn.exec(sql::TALLY_CLEAR, &[])?;
         }
-        let counts: Vec<_> = self.group.tally.iter().map(|((source, verdict), n)| (source, verdict, n)).collect();
+        let counts: Vec<_> = self.group.tally.iter().map(|((source, verdict), n)| (&**source, verdict, n)).collect();
         let counts = serde_json::to_string(&counts).map_err(|e| StoreError::Refused(e.to_string()))?;
         self.conn.exec(sql::TALLY_PUT, &[Arg::Int(self.group.now), Arg::Text(&counts)]).map(drop)
     }
 
     fn counters(&self) -> Result<(), StoreError> {
-        let Counters { event, request } = self.group.counters;
-        if event != self.counters.event {
-            open::put(&self.conn, "event_counter", &event.to_string())?;
-        }
-        if request != self.counters.request {
-            open::put(&self.conn, "request_counter", &request.to_string())?;
-        }
-        Ok(())
+        let (new, old) = (self.group.counters, self.counters);
+        let counters = [
+            ("event_counter", new.event, old.event),
+            ("payload_counter", new.payload, old.payload),
+            ("request_counter", new.request, old.request),
+        ];
+        let changed = counters.iter().filter(|(_, new, old)| new != old);
+        changed.into_iter().try_for_each(|(name, new, _)| open::put(&self.conn, name, &new.to_string()))
     }
 }
 
@@ -131,8 +140,8 @@ fn items(ask: &InboxAsk) -> usize {
 pub fn read_tally(conn: &Conn) -> Result<Vec<(String, String, u64)>, StoreError> {
     let mut all = Vec::new();
     for mut row in conn.rows(sql::TALLY_ALL, &[])? {
-        let counts: Vec<(String, String, u64)> =
-            serde_json::from_str(&row.text(0)?).map_err(|e| StoreError::Failed(format!("a tally row is no list: {e}")))?;
+        let counts: Vec<(String, String, u64)> = serde_json::from_str(&row.text(0)?)
+            .map_err(|e| StoreError::Failed(format!("a tally row is no list: {e}")))?;
         all.extend(counts);
     }
     Ok(all)
@@ -160,19 +169,19 @@ impl Writer for Inbox {
 
     fn start(&mut self) -> Result<(), StoreError> {
         kill_point!("begun");
-        self.group = Group {
-            now: self.clock.now(),
-            counters: self.counters,
-            tally: BTreeMap::new(),
-            floors: self.floors,
-        };
+        self.group =
+            Group { now: self.clock.now(), counters: self.counters, tally: BTreeMap::new(), floors: self.floors };
         Ok(())
     }
 
     fn one(&mut self, ask: &InboxAsk) -> Result<InboxReply, StoreError> {
         match ask {
-            InboxAsk::Admit(submission) => admit::request(&self.conn, &mut self.group, submission).map(InboxReply::Admitted),
-            InboxAsk::Refused(refusals) => refused::write(&self.conn, &mut self.group, refusals).map(|()| InboxReply::Done),
+            InboxAsk::Admit(submission) => {
+                admit::request(&self.conn, &mut self.group, submission).map(InboxReply::Admitted)
+            }
+            InboxAsk::Refused(refusals) => {
+                refused::write(&self.conn, &mut self.group, refusals).map(|()| InboxReply::Done)
+            }
             InboxAsk::Rule { source, definition } => {
                 command::rule(&self.conn, self.group.now, source, definition).map(InboxReply::Number)
             }

@@ -29,7 +29,10 @@ pub struct Job<A, R> {
 pub enum InboxAsk {
     Admit(Submission),
     Refused(Refusals),
-    Rule { source: String, definition: String },
+    Rule {
+        source: String,
+        definition: String,
+    },
     Command(Command, Who),
     /// Nothing but a commit.
     Ready,
@@ -56,6 +59,8 @@ pub enum WorkAsk {
     Command(Command, Who),
     /// Lanes that a reader found without a head: tested again, then mended.
     Sweep(Vec<i64>),
+    /// Nothing but a commit.
+    Ready,
 }
 
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Schema versions: one file a version and a store file, applied in order, each in a transaction with its number.
 
+use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::{Batch, Connection, OptionalExtension as _};
 
 use super::open::OpenError;
@@ -10,21 +11,20 @@ pub struct Schema {
     versions: &'static [&'static str],
 }
 
-pub const INBOX: Schema =
-    Schema { file: "inbox", versions: &[include_str!("../../migrations/sqlite/0001_inbox.sql")] };
+pub const INBOX: Schema = Schema { file: "inbox", versions: &[include_str!("../../migrations/sqlite/0001_inbox.sql")] };
 pub const WORK: Schema = Schema { file: "work", versions: &[include_str!("../../migrations/sqlite/0001_work.sql")] };
 
 /// The version that the file has; 0: it is new.
 pub fn version(db: &Connection) -> Result<usize, OpenError> {
-    let there: bool = db.query_row(
-        "select exists (select 1 from sqlite_schema where name = 'hookonce_setting')",
-        [],
-        |row| row.get(0),
-    )?;
+    let there: bool =
+        db.query_row("select exists (select 1 from sqlite_schema where name = 'hookonce_setting')", [], |row| {
+            row.get(0)
+        })?;
     if !there {
         return Ok(0);
     }
-    let text = db.query_row("select value from hookonce_setting where name = 'schema'", [], |row| row.get::<_, Vec<u8>>(0));
+    let text =
+        db.query_row("select value from hookonce_setting where name = 'schema'", [], |row| row.get::<_, Vec<u8>>(0));
     let text = text.optional()?.unwrap_or_default();
     Ok(String::from_utf8_lossy(&text).parse().unwrap_or(0))
 }

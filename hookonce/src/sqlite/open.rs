@@ -17,16 +17,22 @@ use crate::store::{Identity, StoreError};
 /// Why a store does not open.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    #[error("the store `{0}` is already open\nhint: another server runs on it; commands reach a served store through its API")]
+    #[error(
+        "the store `{0}` is already open\nhint: another server runs on it; commands reach a served store through its API"
+    )]
     Locked(PathBuf),
     #[error("cannot use the file `{0}`: {1}\nhint: the folder must exist and belong to the user who runs hookonce")]
     File(PathBuf, #[source] std::io::Error),
-    #[error("SQLite's `{name}` is `{found}`, not `{want}`\nhint: without it an answered request could be lost, so hookonce does not start")]
+    #[error(
+        "SQLite's `{name}` is `{found}`, not `{want}`\nhint: without it an answered request could be lost, so hookonce does not start"
+    )]
     Setting { name: &'static str, found: String, want: String },
     #[error("the {file} file has the schema {found}, this program knows {ours}\nhint: start the newer program")]
     Newer { file: &'static str, found: usize, ours: usize },
     #[error("the two files are not one store: {0}\nhint: put back the pair that was backed up together")]
     Mismatch(String),
+    #[error("cannot start a thread: {0}")]
+    Thread(#[source] std::io::Error),
     #[error("SQLite says: {0}")]
     Sqlite(#[from] rusqlite::Error),
     #[error("the store does not answer: {0}")]
@@ -78,6 +84,11 @@ pub fn reader(path: &std::path::Path, options: &Options) -> Result<Conn, OpenErr
     db.busy_timeout(OPEN_WAIT)?;
     settings::hardened(&db)?;
     Ok(Conn::new(db, options.tap.clone()))
+}
+
+/// A connection of the checkpoints: it writes, so its settings are a writer's.
+pub fn checkpointer(path: &std::path::Path) -> Result<Conn, OpenError> {
+    Ok(Conn::new(writer(path)?, None))
 }
 
 /// Gives a new store its name. The inbox file gets it first: a work file without one is only taken over while the inbox
@@ -165,8 +176,12 @@ pub fn setting(conn: &Conn, name: &str) -> Result<Option<String>, StoreError> {
 
 /// 0 where it is not set.
 pub fn number(conn: &Conn, name: &str) -> Result<i64, StoreError> {
-    let text = setting(conn, name)?;
-    text.map_or(Ok(0), |t| t.parse().map_err(|_| StoreError::Failed(format!("the setting `{name}` is no number: `{t}`"))))
+    setting(conn, name)?.map_or(Ok(0), |text| parsed(name, text.as_bytes()))
+}
+
+pub fn parsed(name: &str, value: &[u8]) -> Result<i64, StoreError> {
+    let number = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+    number.ok_or_else(|| StoreError::Failed(format!("the setting `{name}` is no number")))
 }
 
 pub fn put(conn: &Conn, name: &str, value: &str) -> Result<(), StoreError> {

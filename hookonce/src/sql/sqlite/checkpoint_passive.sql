@@ -1,0 +1,2 @@
+-- As much as can be copied without waiting for anybody.
+pragma wal_checkpoint(passive)

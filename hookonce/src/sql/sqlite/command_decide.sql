@@ -1,0 +1,2 @@
+-- In the commit of its audit row.
+update hookonce_hold set decided = ?2, released = ?3 where event = ?1

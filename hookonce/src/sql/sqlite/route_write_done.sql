@@ -1,0 +1,2 @@
+-- Requests leave with the pass that did them.
+delete from hookonce_requeue where id = ?1

@@ -1,0 +1,144 @@
+//! Checkpoints, on their own thread and connections. A passive one alone never lets the WAL begin anew under steady
+//! load; so when little is left, the file's writer finishes it between two groups.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use hookonce_core::kill_point;
+
+use super::conn::Conn;
+use super::writer::Failure;
+use crate::sql::call::Stmt;
+use crate::sql::sqlite as sql;
+use crate::store::StoreError;
+
+/// Frames (pages of 8 KiB) from which a checkpoint is begun: 128 MiB.
+const START_FRAMES: i64 = 16_384;
+/// Frames that the writer may have to copy itself between two groups.
+const LEFT_FRAMES: i64 = 400;
+/// Passive rounds before the writer is asked anyway.
+const ROUNDS: usize = 8;
+/// 1 GiB: somebody reads for a very long time.
+const ALARM_FRAMES: i64 = 131_072;
+/// 4 GiB: nothing is taken any more, the disk belongs to others too.
+pub const FULL_FRAMES: i64 = 524_288;
+/// How often the size is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What a file's writer and the checkpoints know of each other.
+#[derive(Debug)]
+pub struct Wal {
+    file: &'static str,
+    failure: Failure,
+    finish: AtomicBool,
+    frames: AtomicI64,
+    alarmed: AtomicBool,
+}
+
+impl Wal {
+    pub fn new(file: &'static str, failure: Failure) -> Arc<Wal> {
+        let (finish, frames, alarmed) = (AtomicBool::new(false), AtomicI64::new(0), AtomicBool::new(false));
+        Arc::new(Wal { file, failure, finish, frames, alarmed })
+    }
+
+    /// Frames in the log when it was last looked at.
+    pub fn frames(&self) -> i64 {
+        self.frames.load(Ordering::Relaxed)
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.frames() >= FULL_FRAMES
+    }
+
+    /// The writer's part: nobody writes meanwhile, so all of it is copied and the next commit begins at the start.
+    pub fn between_groups(&self, conn: &Conn) {
+        if self.finish.swap(false, Ordering::AcqRel) {
+            kill_point!("checkpoint");
+            self.judge(checkpoint(conn, sql::CHECKPOINT_PASSIVE).map(drop));
+        }
+    }
+
+    /// Leaves a file that needs no recovery. If it cannot be done now, the next start does it.
+    pub fn at_the_end(&self, conn: &Conn) {
+        self.judge(checkpoint(conn, sql::CHECKPOINT_TRUNCATE).map(drop));
+    }
+
+    /// A failed flush of the file itself is as bad as one of the log: tried again it would say that all is well, and
+    /// then the log, the only true copy, would begin anew (trap T4).
+    fn judge(&self, done: Result<(), StoreError>) {
+        match done {
+            Ok(()) => {}
+            Err(StoreError::Failed(why)) => self.failure.set(&why),
+            Err(error) => tracing::warn!(file = self.file, %error, "a checkpoint did not get on"),
+        }
+    }
+
+    fn look(&self, conn: &Conn) -> Result<(), StoreError> {
+        let (log, _) = checkpoint(conn, sql::CHECKPOINT_NOOP)?;
+        self.frames.store(log, Ordering::Relaxed);
+        metrics::gauge!("hookonce_wal_frames", "file" => self.file).set(log as f64);
+        self.alarm(log);
+        if log >= START_FRAMES { self.rounds(conn) } else { Ok(()) }
+    }
+
+    fn rounds(&self, conn: &Conn) -> Result<(), StoreError> {
+        for _ in 0..ROUNDS {
+            let (log, copied) = checkpoint(conn, sql::CHECKPOINT_PASSIVE)?;
+            if log - copied <= LEFT_FRAMES {
+                break;
+            }
+        }
+        self.finish.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    fn alarm(&self, log: i64) {
+        let high = log >= ALARM_FRAMES;
+        if high && !self.alarmed.swap(true, Ordering::Relaxed) {
+            metrics::counter!("hookonce_wal_alarm_total", "file" => self.file).increment(1);
+            tracing::error!(
+                file = self.file,
+                frames = log,
+                "the log grows and cannot be emptied: somebody reads for very long"
+            );
+        }
+        if !high {
+            self.alarmed.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+/// (frames in the log, frames of them that are copied).
+fn checkpoint(conn: &Conn, how: &'static Stmt) -> Result<(i64, i64), StoreError> {
+    let row = conn.row(how, &[])?.unwrap_or_default();
+    Ok((row.int(1)?.max(0), row.int(2)?.max(0)))
+}
+
+/// Ends the thread.
+#[derive(Debug, Default)]
+pub struct Stop {
+    stopped: Mutex<bool>,
+    told: Condvar,
+}
+
+impl Stop {
+    pub fn tell(&self) {
+        *self.stopped.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.told.notify_all();
+    }
+
+    /// Whether it is time to stop; else returns after a while.
+    fn wait(&self) -> bool {
+        let stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = self.told.wait_timeout_while(stopped, LOOK, |stopped| !*stopped);
+        *told.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// The thread.
+pub fn run(files: &[(Conn, Arc<Wal>)], stop: &Stop) {
+    while !stop.wait() {
+        files.iter().for_each(|(conn, wal)| wal.judge(wal.look(conn)));
+    }
+}

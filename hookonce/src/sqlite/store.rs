@@ -1,0 +1,351 @@
+//! The store as its users see it: each verb hands its value in and gives a future of the answer.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use futures_util::future::{BoxFuture, FutureExt as _, ready};
+use hookonce_core::admit::{Admission, Submission, Verdict};
+use hookonce_core::claim::{Ask, Claimed};
+use hookonce_core::command::{Command, Refused, Who};
+use hookonce_core::consumer::Consumer;
+use hookonce_core::event::{Digest, Mapped};
+use hookonce_core::lease::Lease;
+use hookonce_core::planted;
+use hookonce_core::route::Routing;
+use hookonce_core::settle::{self, Attempt, Ending, Settled};
+use hookonce_core::time::Micros;
+
+use super::checkpoint::{self, Stop, Wal};
+use super::desk::Desk;
+use super::inbox::Inbox;
+use super::job::{InboxAsk, InboxReply, WorkAsk, WorkReply};
+use super::open::{self, OpenError, Opened};
+use super::reader::{ReadAsk, ReadReply, Reader};
+use super::work::Work;
+use super::writer::Failure;
+use super::{Options, threads};
+use crate::store::{Identity, Passed, Refusals, Run, Store, StoreError, Swept, Verb};
+use crate::view::{Page, Query};
+
+/// Requests that may wait for the inbox writer. Their bytes are bounded where they are received.
+const INBOX_QUEUE: usize = 16_384;
+/// Jobs that may wait for the work writer.
+const WORK_QUEUE: usize = 4_096;
+/// Reads that may wait.
+const READ_QUEUE: usize = 1_024;
+/// Threads that read for people; the engine's own reads have one for themselves.
+const READERS: usize = 2;
+
+#[derive(Debug)]
+pub struct SqliteStore {
+    identity: Identity,
+    inbox: Desk<InboxAsk, InboxReply>,
+    work: Desk<WorkAsk, WorkReply>,
+    bodies: Desk<ReadAsk, ReadReply>,
+    pages: Desk<ReadAsk, ReadReply>,
+    inbox_wal: Arc<Wal>,
+    work_wal: Arc<Wal>,
+    failure: Failure,
+    swept: AtomicI64,
+    /// Only looked at by a planted bug.
+    remembered: Mutex<HashSet<Digest>>,
+    stop: Arc<Stop>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    /// The lock on the store; it goes with the last thread.
+    lock: Mutex<Option<File>>,
+}
+
+impl SqliteStore {
+    /// Opens the store at `path` (the work file; the inbox file stands beside it), or makes a new one.
+    pub fn open(path: &Path, options: Options) -> Result<SqliteStore, OpenError> {
+        let Opened { inbox, work, files, identity, lock } = open::open(path, &options)?;
+        let failure = Failure::default();
+        let store = SqliteStore {
+            identity: identity.clone(),
+            inbox: Desk::new("inbox writer", INBOX_QUEUE, failure.clone()),
+            work: Desk::new("work writer", WORK_QUEUE, failure.clone()),
+            bodies: Desk::new("body reader", READ_QUEUE, failure.clone()),
+            pages: Desk::new("readers", READ_QUEUE, failure.clone()),
+            inbox_wal: Wal::new("inbox", failure.clone()),
+            work_wal: Wal::new("work", failure.clone()),
+            failure: failure.clone(),
+            swept: AtomicI64::new(0),
+            remembered: Mutex::default(),
+            stop: Arc::default(),
+            threads: Mutex::default(),
+            lock: Mutex::new(Some(lock)),
+        };
+        let inbox = Inbox::new(inbox, &options, failure.clone())?;
+        let work = Work::new(work, open::reader(&files.inbox, &options)?, identity, &options, failure)?;
+        store.start(inbox, work, &files, &options)?;
+        Ok(store)
+    }
+
+    fn start(&self, inbox: Inbox, work: Work, files: &super::files::Files, options: &Options) -> Result<(), OpenError> {
+        let spawned = |e| OpenError::Thread(e);
+        let reader = || -> Result<Reader, OpenError> {
+            let (inbox, work) = (open::reader(&files.inbox, options)?, open::reader(&files.work, options)?);
+            Ok(Reader::new(inbox, work, options))
+        };
+        let checkpoints = [
+            (open::checkpointer(&files.inbox)?, self.inbox_wal.clone()),
+            (open::checkpointer(&files.work)?, self.work_wal.clone()),
+        ];
+        let mut all = vec![
+            threads::inbox(self.inbox.queue.clone(), inbox, self.inbox_wal.clone()).map_err(spawned)?,
+            threads::work(self.work.queue.clone(), work, self.work_wal.clone()).map_err(spawned)?,
+        ];
+        let failure = || self.failure.clone();
+        all.push(threads::reader("hookonce-bodies", self.bodies.queue.clone(), reader()?, failure()).map_err(spawned)?);
+        for _ in 0..READERS {
+            all.push(
+                threads::reader("hookonce-read", self.pages.queue.clone(), reader()?, failure()).map_err(spawned)?,
+            );
+        }
+        let stop = self.stop.clone();
+        let run = move || checkpoint::run(&checkpoints, &stop);
+        all.push(threads::watched("hookonce-checkpoint", failure(), run).map_err(spawned)?);
+        *self.threads.lock().unwrap_or_else(PoisonError::into_inner) = all;
+        Ok(())
+    }
+
+    /// Frames in the logs of both files when they were last looked at: inbox, work.
+    pub fn wal_frames(&self) -> (i64, i64) {
+        (self.inbox_wal.frames(), self.work_wal.frames())
+    }
+
+    /// Jobs that wait for the writers: inbox, work.
+    pub fn waiting(&self) -> (usize, usize) {
+        (self.inbox.queue.len(), self.work.queue.len())
+    }
+
+    /// Ends the threads after what they have to do. Blocks; only the end of the process or a test calls it.
+    fn shut(&self) {
+        self.stop.tell();
+        self.inbox.queue.close();
+        self.work.queue.close();
+        self.bodies.queue.close();
+        self.pages.queue.close();
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        // The writers last: what they leave is a file that nobody else has open.
+        for thread in threads.into_iter().rev() {
+            let _ = thread.join();
+        }
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// What was claimed, with its bodies. What has none any more is ended at once and does not come back.
+    async fn runs(&self, claimed: Vec<Claimed>) -> Result<Vec<Run>, StoreError> {
+        if claimed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ReadReply::Runs(runs, gone) = self.bodies.ask(ReadAsk::Bodies(claimed)).await? else { return Err(mixed()) };
+        if !gone.is_empty() {
+            self.work.ask(WorkAsk::Settle(gone.iter().map(purged).collect(), None)).await?;
+        }
+        Ok(runs)
+    }
+
+    /// Planted bug: what a cache knows is answered without a commit of its own (trap T1).
+    fn remembered(&self, submission: &Submission) -> Option<Admission> {
+        let mut known = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        let items = submission.mapped.iter().filter_map(|mapped| match mapped {
+            Mapped::Item(item) => Some(item.digest),
+            Mapped::Unmapped { .. } => None,
+        });
+        let seen: Vec<bool> = items.map(|digest| !known.insert(digest)).collect();
+        let all = !seen.is_empty() && seen.iter().all(|seen| *seen);
+        all.then(|| Admission { verdicts: vec![Verdict::Duplicate { of: 0 }; seen.len()] })
+    }
+}
+
+fn purged(claimed: &Claimed) -> Ending {
+    let ending = settle::cancelled(claimed);
+    Ending { attempt: Attempt { detail: "its payload is gone".into(), ..ending.attempt.clone() }, ..ending }
+}
+
+/// A writer answers each ask in kind.
+fn mixed() -> StoreError {
+    StoreError::Failed("an answer of another kind".into())
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        self.shut();
+    }
+}
+
+impl Store for SqliteStore {
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+
+    fn admit(&self, submission: Submission) -> Verb<'_, Admission> {
+        if planted!("dedupe-in-memory")
+            && let Some(known) = self.remembered(&submission)
+        {
+            return ready(Ok(known)).boxed();
+        }
+        if self.inbox_wal.is_full() {
+            return ready(Err(StoreError::Busy("the write-ahead log is full".into()))).boxed();
+        }
+        let asked = self.inbox.ask(InboxAsk::Admit(submission));
+        async move {
+            match asked.await? {
+                InboxReply::Admitted(admission) => admission,
+                _ => Err(mixed()),
+            }
+        }
+        .boxed()
+    }
+
+    fn refused(&self, refusals: Refusals) -> Verb<'_, ()> {
+        let asked = self.inbox.ask(InboxAsk::Refused(refusals));
+        async move { asked.await.map(drop) }.boxed()
+    }
+
+    fn configure(&self, consumers: Vec<Consumer>) -> Verb<'_, Routing> {
+        let asked = self.work.ask(WorkAsk::Configure(consumers));
+        async move {
+            match asked.await? {
+                WorkReply::Configured(routing) => Ok(routing),
+                _ => Err(mixed()),
+            }
+        }
+        .boxed()
+    }
+
+    fn rule(&self, source: &str, definition: &str) -> Verb<'_, i64> {
+        let (source, definition) = (source.to_owned(), definition.to_owned());
+        let asked = self.inbox.ask(InboxAsk::Rule { source, definition });
+        async move {
+            match asked.await? {
+                InboxReply::Number(number) => Ok(number),
+                _ => Err(mixed()),
+            }
+        }
+        .boxed()
+    }
+
+    fn route<'a>(&'a self, routing: &'a Routing) -> Verb<'a, Passed> {
+        let asked = self.work.ask(WorkAsk::Route(Arc::new(routing.clone())));
+        async move {
+            match asked.await? {
+                WorkReply::Passed(passed) => Ok(passed),
+                _ => Err(mixed()),
+            }
+        }
+        .boxed()
+    }
+
+    fn claim(&self, ask: Ask) -> Verb<'_, Vec<Run>> {
+        let asked = self.work.ask(WorkAsk::Claim(ask));
+        async move {
+            match asked.await? {
+                WorkReply::Claimed(claimed) => self.runs(claimed).await,
+                _ => Err(mixed()),
+            }
+        }
+        .boxed()
+    }
+
+    fn renew(&self, leases: Vec<Lease>, lease: Micros) -> Verb<'_, Vec<Lease>> {
+        let asked = self.work.ask(WorkAsk::Renew(leases, lease));
+        async move {
+            match asked.await? {
+                WorkReply::Lost(leases) => Ok(leases),
+                _ => Err(mixed()),
+            }
+        }
+        .boxed()
+    }
+
+    fn release(&self, leases: Vec<Lease>) -> Verb<'_, ()> {
+        let asked = self.work.ask(WorkAsk::Release(leases));
+        async move { asked.await.map(drop) }.boxed()
+    }
+
+    fn settle(&self, endings: Vec<Ending>, next: Option<Ask>) -> Verb<'_, (Vec<Settled>, Vec<Run>)> {
+        let asked = self.work.ask(WorkAsk::Settle(endings, next));
+        async move {
+            match asked.await? {
+                WorkReply::Settled(settled, claimed) => Ok((settled, self.runs(claimed).await?)),
+                _ => Err(mixed()),
+            }
+        }
+        .boxed()
+    }
+
+    fn command(&self, command: Command, who: Who) -> Verb<'_, Result<i64, Refused>> {
+        if let Command::UnmappedDrop { .. } = command {
+            let asked = self.inbox.ask(InboxAsk::Command(command, who));
+            return async move {
+                match asked.await? {
+                    InboxReply::Decided(decided) => Ok(decided),
+                    _ => Err(mixed()),
+                }
+            }
+            .boxed();
+        }
+        let asked = self.work.ask(WorkAsk::Command(command, who));
+        async move {
+            match asked.await? {
+                WorkReply::Decided(decided) => Ok(decided),
+                _ => Err(mixed()),
+            }
+        }
+        .boxed()
+    }
+
+    fn sweep(&self) -> Verb<'_, Swept> {
+        async move {
+            let asked = self.pages.ask(ReadAsk::Suspects(self.swept.load(Ordering::Relaxed)));
+            let ReadReply::Suspects(heads, next) = asked.await? else { return Err(mixed()) };
+            self.swept.store(next, Ordering::Relaxed);
+            match self.work.ask(WorkAsk::Sweep(heads)).await? {
+                WorkReply::Swept(swept) => Ok(swept),
+                _ => Err(mixed()),
+            }
+        }
+        .boxed()
+    }
+
+    fn read(&self, query: Query) -> Verb<'_, Page> {
+        let asked = self.pages.ask(ReadAsk::Page(query));
+        async move {
+            match asked.await? {
+                ReadReply::Page(page) => Ok(page),
+                _ => Err(mixed()),
+            }
+        }
+        .boxed()
+    }
+
+    fn ready(&self) -> Verb<'_, ()> {
+        let (inbox, work) = (self.inbox.ask(InboxAsk::Ready), self.work.ask(WorkAsk::Ready));
+        async move { inbox.await.and(work.await).map(drop) }.boxed()
+    }
+
+    fn next_due(&self, consumer: i64) -> Verb<'_, (Option<Micros>, Micros)> {
+        let asked = self.bodies.ask(ReadAsk::Due(consumer));
+        async move {
+            match asked.await? {
+                ReadReply::Due(due, now) => Ok((due, now)),
+                _ => Err(mixed()),
+            }
+        }
+        .boxed()
+    }
+
+    fn close(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        async move {
+            self.shut();
+            self.failure.check()
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,166 @@
+//! A store in a fresh folder with a clock that stands still, and the shortest way to say what is sent.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use hookonce::clock::ManualClock;
+use hookonce::sqlite::{Options, SqliteStore};
+use hookonce::store::{Run, Store as _};
+use hookonce_core::admit::{Admission, Origin, Submission, Verdict};
+use hookonce_core::claim::Ask;
+use hookonce_core::consumer::{Consumer, From, OnDead, Order, Pattern, Policy};
+use hookonce_core::delivery::Outcome;
+use hookonce_core::event::{Hash, Item, Key, KeyKind, Mapped};
+use hookonce_core::request::Headers;
+use hookonce_core::route::Routing;
+use hookonce_core::settle::{Settled, plan};
+use hookonce_core::time::{Micros, SECOND};
+
+pub const T0: Micros = 1_800_000_000 * SECOND;
+
+pub struct Bed {
+    pub folder: tempfile::TempDir,
+    pub clock: Arc<ManualClock>,
+    pub store: SqliteStore,
+}
+
+impl Bed {
+    pub fn new() -> Bed {
+        Bed::with(|options| options)
+    }
+
+    pub fn with(change: impl FnOnce(Options) -> Options) -> Bed {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Arc::new(ManualClock::new(T0));
+        let options = change(Options { clock: clock.clone(), seed: Some(1), ..Options::default() });
+        let store = SqliteStore::open(&folder.path().join("hookonce.db"), options).unwrap();
+        Bed { folder, clock, store }
+    }
+
+    pub fn work_file(&self) -> PathBuf {
+        self.folder.path().join("hookonce.db")
+    }
+
+    pub fn inbox_file(&self) -> PathBuf {
+        self.folder.path().join("hookonce.inbox.db")
+    }
+
+    pub async fn admit(&self, key: &str, body: &str) -> Verdict {
+        self.store.admit(sent(key, body)).await.unwrap().verdicts.remove(0)
+    }
+
+    /// All at the same time: they meet in groups.
+    pub async fn admit_all(&self, submissions: Vec<Submission>) -> Vec<Admission> {
+        let all = submissions.into_iter().map(|submission| self.store.admit(submission));
+        join_all(all).await.into_iter().map(|answer| answer.unwrap()).collect()
+    }
+
+    pub async fn consumers(&self, consumers: Vec<Consumer>) -> Routing {
+        self.store.configure(consumers).await.unwrap()
+    }
+
+    pub async fn route(&self, routing: &Routing) {
+        while self.store.route(routing).await.unwrap().more {}
+    }
+
+    pub async fn claim(&self, consumer: i64, n: usize) -> Vec<Run> {
+        self.store.claim(self.ask(consumer, n)).await.unwrap()
+    }
+
+    pub fn ask(&self, consumer: i64, n: usize) -> Ask {
+        let tokens = (0..n).map(|_| token()).collect();
+        Ask { consumer, tokens, lease: 30 * SECOND, owner: self.store.identity().instance, quiet: false }
+    }
+
+    pub async fn settle(&self, consumer: &Consumer, runs: &[Run], outcome: &Outcome) -> Vec<Settled> {
+        let endings = runs.iter().map(|run| plan(&run.claimed, outcome, consumer, 10, 0)).collect();
+        self.store.settle(endings, None).await.unwrap().0
+    }
+}
+
+fn token() -> [u8; 16] {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let mut token = [0; 16];
+    token[8..].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+    token
+}
+
+pub fn consumer(name: &str, order: Order) -> Consumer {
+    Consumer {
+        id: 0,
+        name: name.into(),
+        on: vec![Pattern::parse("crm/*").unwrap()],
+        order,
+        on_dead: OnDead::Hold,
+        retry: Policy::default(),
+        from: From::Beginning,
+        key_name: name.into(),
+    }
+}
+
+/// One event of source `crm`; the aggregate is what stands before the first dash of the key.
+pub fn sent(key: &str, body: &str) -> Submission {
+    of_items(body.as_bytes(), vec![Mapped::Item(Box::new(item(key, body.as_bytes())))])
+}
+
+pub fn of_items(body: &[u8], mapped: Vec<Mapped>) -> Submission {
+    Submission {
+        source: "crm".into(),
+        namespace: "crm".into(),
+        received: T0,
+        target: "POST /in/crm".into(),
+        headers: Headers::default(),
+        body: bytes::Bytes::copy_from_slice(body),
+        secret: Some("main".into()),
+        mapped,
+        origin: Origin::Receive,
+    }
+}
+
+pub fn item(key: &str, body: &[u8]) -> Item {
+    let aggregate = key.split_once('-').map(|(aggregate, _)| aggregate.to_owned());
+    let hash = hash(body);
+    Item {
+        source: "crm".into(),
+        namespace: "crm".into(),
+        rule: 1,
+        key: Key { kind: KeyKind::Provider, bytes: key.as_bytes().to_vec(), text: key.to_owned() },
+        digest: first(&hash_of(b"key", key.as_bytes())),
+        fingerprint: hash,
+        body_hash: hash,
+        kind: "t".into(),
+        aggregate,
+        version: None,
+        event_time: None,
+        schema_version: None,
+        span: None,
+        item: 0,
+        provider_delivery: None,
+        attempt_mark: None,
+        guard: None,
+        hold: None,
+    }
+}
+
+pub fn hash(bytes: &[u8]) -> Hash {
+    hash_of(b"body", bytes)
+}
+
+fn hash_of(kind: &[u8], bytes: &[u8]) -> Hash {
+    let entry = hookonce_core::audit::Entry {
+        id: 0,
+        at: 0,
+        actor: std::str::from_utf8(kind).unwrap(),
+        action: "",
+        target: "",
+        reason: "",
+        detail: &String::from_utf8_lossy(bytes),
+    };
+    hookonce_core::audit::link(&hookonce_core::audit::FIRST, &entry)
+}
+
+fn first(hash: &Hash) -> [u8; 16] {
+    hash[..16].try_into().unwrap()
+}
