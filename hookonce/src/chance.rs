@@ -31,3 +31,30 @@ impl Chance for System {
         getrandom::fill(bytes).expect("the system has a source of random numbers");
     }
 }
+
+/// The same sequence for the same seed.
+#[cfg(feature = "testkit")]
+#[derive(Debug)]
+pub struct Seeded(std::sync::Mutex<u64>);
+
+#[cfg(feature = "testkit")]
+impl Seeded {
+    pub fn new(seed: u64) -> Seeded {
+        Seeded(std::sync::Mutex::new(seed))
+    }
+}
+
+#[cfg(feature = "testkit")]
+impl Chance for Seeded {
+    fn fill(&self, bytes: &mut [u8]) {
+        let mut state = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for byte in bytes {
+            // SplitMix64.
+            *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = *state;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            *byte = (z ^ (z >> 31)) as u8;
+        }
+    }
+}
