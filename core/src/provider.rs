@@ -43,6 +43,10 @@ pub struct Provider {
     pub fallback: Fallback,
     /// Seconds the provider waits for our answer; `None`: not known.
     pub timeout_seconds: Option<u64>,
+    /// Whether it tries again by itself; `None`: not known.
+    pub retries: Option<bool>,
+    /// Its schedule in words.
+    pub retry_text: &'static str,
     pub retry_window_seconds: Option<u64>,
     pub manual_window_seconds: Option<u64>,
     pub retry_429: bool,

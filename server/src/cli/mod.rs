@@ -7,6 +7,9 @@ mod context;
 mod failure;
 mod init;
 pub mod output;
+mod providers;
+mod sign;
+mod verify;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -45,6 +48,9 @@ enum Command {
     Init(init::Args),
     Check(check::Args),
     Completions(completions::Args),
+    Providers(providers::Args),
+    Sign(sign::Args),
+    Verify(verify::Args),
 }
 
 fn run(command: Command, ctx: &Context) -> Result<(), Failure> {
@@ -52,6 +58,9 @@ fn run(command: Command, ctx: &Context) -> Result<(), Failure> {
         Command::Init(args) => init::run(args, ctx),
         Command::Check(args) => check::run(args, ctx),
         Command::Completions(args) => completions::run(args, ctx),
+        Command::Providers(args) => providers::run(args, ctx),
+        Command::Sign(args) => sign::run(args, ctx),
+        Command::Verify(args) => verify::run(args, ctx),
     }
 }
 

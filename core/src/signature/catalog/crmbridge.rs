@@ -41,6 +41,8 @@ pub static CRMBRIDGE: Provider = Provider {
     id_guard: None,
     fallback: Fallback::Body,
     timeout_seconds: Some(5),
+    retries: Some(true),
+    retry_text: "after 1, 2, 4 and 8 minutes",
     retry_window_seconds: Some(900),
     manual_window_seconds: None,
     retry_429: false,

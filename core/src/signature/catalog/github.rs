@@ -77,6 +77,8 @@ pub static GITHUB: Provider = Provider {
     id_guard: Some(IdGuard::Hold),
     fallback: Fallback::Unmapped,
     timeout_seconds: Some(10),
+    retries: Some(false),
+    retry_text: "none: failed deliveries are not sent again",
     retry_window_seconds: None,
     manual_window_seconds: Some(259_200),
     retry_429: false,

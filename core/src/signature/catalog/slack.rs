@@ -53,6 +53,8 @@ pub static SLACK: Provider = Provider {
     id_guard: None,
     fallback: Fallback::Body,
     timeout_seconds: Some(3),
+    retries: Some(true),
+    retry_text: "at once, after 1 and after 5 minutes",
     retry_window_seconds: Some(360),
     manual_window_seconds: None,
     retry_429: true,

@@ -62,6 +62,8 @@ pub static STANDARD_WEBHOOKS: Provider = Provider {
     id_guard: None,
     fallback: Fallback::Unmapped,
     timeout_seconds: Some(15),
+    retries: Some(true),
+    retry_text: "after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h",
     retry_window_seconds: Some(270_000),
     manual_window_seconds: None,
     retry_429: true,

@@ -45,6 +45,8 @@ pub static STRIPE: Provider = Provider {
     id_guard: None,
     fallback: Fallback::Body,
     timeout_seconds: None,
+    retries: Some(true),
+    retry_text: "exponential back-off",
     retry_window_seconds: Some(259_200),
     manual_window_seconds: Some(2_592_000),
     retry_429: true,

@@ -57,6 +57,8 @@ pub static TWILIO: Provider = Provider {
     id_guard: Some(IdGuard::Hold),
     fallback: Fallback::Body,
     timeout_seconds: Some(15),
+    retries: Some(true),
+    retry_text: "one, on a failed connection; up to five by connection override",
     retry_window_seconds: Some(15),
     manual_window_seconds: None,
     retry_429: false,
