@@ -88,7 +88,7 @@ fn programs_get_the_same_as_one_object() {
                 let stderr = String::from_utf8(output.stderr).expect("UTF-8");
                 let last = stderr.lines().last().expect("a last line");
                 let value: serde_json::Value = serde_json::from_str(last).expect("a problem-details object");
-                assert_eq!(value["type"], "urn:hookonce:error:config", "{name}");
+                assert_eq!(value["type"], "config", "{name}");
                 let errors = value["errors"].as_array().expect("errors");
                 assert!(errors.iter().all(|e| e["code"].is_string() && e["at"].is_string()), "{name}: {value}");
                 assert!(!CANARIES.iter().any(|c| stderr.contains(c)), "{name} prints a secret");

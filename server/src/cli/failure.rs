@@ -27,6 +27,22 @@ pub enum Exit {
 }
 
 impl Exit {
+    #[cfg(test)]
+    pub const ALL: [Exit; 12] = [
+        Exit::Done,
+        Exit::Failed,
+        Exit::Usage,
+        Exit::Config,
+        Exit::NotAuthorised,
+        Exit::NotFound,
+        Exit::Precondition,
+        Exit::Unreachable,
+        Exit::TimedOut,
+        Exit::Partly,
+        Exit::Interrupted,
+        Exit::Terminated,
+    ];
+
     /// The code of the problem-details object, listed in `docs/ERRORS.md`.
     pub fn name(self) -> &'static str {
         match self {
@@ -127,7 +143,7 @@ impl Failure {
     /// RFC 9457, on one line.
     pub fn problem_details(&self) -> String {
         let mut object = json!({
-            "type": format!("urn:hookonce:error:{}", self.exit.name()),
+            "type": self.exit.name(),
             "title": self.what,
             "exit": self.exit as u8,
         });

@@ -20,7 +20,6 @@ pub enum Code {
     UnknownProvider,
     UnknownScheme,
     UnknownSource,
-    UnknownConsumer,
     NoIdentity,
     NotVerified,
     BadRule,
@@ -38,7 +37,7 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Code; 31] = [
+    pub const ALL: [Code; 30] = [
         Code::File,
         Code::Syntax,
         Code::SetTwice,
@@ -55,7 +54,6 @@ impl Code {
         Code::UnknownProvider,
         Code::UnknownScheme,
         Code::UnknownSource,
-        Code::UnknownConsumer,
         Code::NoIdentity,
         Code::NotVerified,
         Code::BadRule,
@@ -90,7 +88,6 @@ impl Code {
             Code::UnknownProvider => "config-unknown-provider",
             Code::UnknownScheme => "config-unknown-scheme",
             Code::UnknownSource => "config-unknown-source",
-            Code::UnknownConsumer => "config-unknown-consumer",
             Code::NoIdentity => "config-no-identity",
             Code::NotVerified => "config-not-verified",
             Code::BadRule => "config-bad-rule",
@@ -117,9 +114,32 @@ impl Code {
                 | Code::NoIdentity
                 | Code::NotVerified
                 | Code::UnknownSource
-                | Code::UnknownConsumer
                 | Code::NothingRuns
                 | Code::MissingSecret
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::Code;
+    use crate::cli::Exit;
+
+    /// Codes in the first or second cell of the tables of a section.
+    fn listed(section: &str, cell: usize) -> BTreeSet<String> {
+        let text = include_str!("../../../docs/ERRORS.md");
+        let part = text.split("\n## ").find(|part| part.starts_with(section)).expect("the section");
+        let rows = part.lines().filter(|line| line.starts_with("| ") && line.contains('`'));
+        rows.filter_map(|row| row.split('|').nth(cell)).map(|c| c.trim().trim_matches('`').to_owned()).collect()
+    }
+
+    #[test]
+    fn every_code_is_explained_and_nothing_else() {
+        let names = Code::ALL.map(Code::name);
+        assert_eq!(listed("Configuration", 1), names.iter().map(|n| (*n).to_owned()).collect());
+        let exits = Exit::ALL.map(|exit| exit.name().to_owned());
+        assert_eq!(listed("Exit codes", 2), BTreeSet::from(exits));
     }
 }

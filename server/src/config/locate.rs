@@ -44,7 +44,8 @@ pub fn folder(path: &Path) -> PathBuf {
 
 pub fn drop_ins(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder.join("conf.d")) else { return Vec::new() };
-    let paths = entries.filter_map(|e| e.ok().map(|e| e.path()));
+    let shown = |path: PathBuf| path.strip_prefix("./").map(Path::to_owned).unwrap_or(path);
+    let paths = entries.filter_map(|e| e.ok().map(|e| shown(e.path())));
     let mut files: Vec<PathBuf> =
         paths.filter(|p| p.extension().is_some_and(|e| e == "toml")).take(MAX_DROP_INS).collect();
     files.sort();

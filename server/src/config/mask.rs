@@ -4,6 +4,9 @@
 //! and a secret under a mistyped key (`secrt = "…"`) is no less secret. So the rule is turned around: a string is shown
 //! only where the key before it is known to be harmless; everything else becomes `*`. Byte lengths stay, so spans hold.
 
+/// Shorter texts with lower-case letters and digits are still taken for names.
+const LEAST_SECRET: usize = 16;
+
 /// Keys whose values are shown. A key that may carry a secret, or that we do not know, is not in this list.
 const HARMLESS: &[&str] = &[
     "ack_deadline",
@@ -175,7 +178,8 @@ impl Scan {
     }
 
     fn hide_or_show(&mut self, token: &str) {
-        if self.shown || matches!(token, "true" | "false") {
+        let pasted = self.key == "env" && like_a_secret(token.trim_matches(['"', '\'']));
+        if (self.shown && !pasted) || matches!(token, "true" | "false") {
             self.out.push_str(&without_password(token));
         } else {
             self.out.push_str(&starred(token, "\"'"));
@@ -229,6 +233,14 @@ fn starred(token: &str, keep: &str) -> String {
     token.chars().map(star).collect()
 }
 
+/// A value pasted where the name of its variable belongs. Names of variables have no lower-case letters by habit, and
+/// none that has them is long and full of digits.
+pub fn like_a_secret(name: &str) -> bool {
+    let has = |test: fn(&char) -> bool| name.chars().any(|c| test(&c));
+    let letters = has(char::is_ascii_lowercase) && has(char::is_ascii_digit) && name.len() >= LEAST_SECRET;
+    letters || ["whsec_", "whsk_", "sk_"].iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// `scheme://user:password@host`: the password is hidden, the rest is needed to understand the error.
 fn without_password(token: &str) -> String {
     let Some((scheme, rest)) = token.split_once("://") else { return token.to_owned() };
@@ -249,6 +261,7 @@ mod tests {
             ("secret = \"abc\"", "secret = \"***\""),
             ("secrt = \"abc\"\nkey = \"$.id\"", "secrt = \"***\"\nkey = \"$.id\""),
             ("secret = { env = \"CRM\" }", "secret = { env = \"CRM\" }"),
+            ("secret = { env = \"whsec_1\" }", "secret = { env = \"*******\" }"),
             (
                 "secrets = [ \"abc\", { name = \"a\", value = \"xyz\" } ]",
                 "secrets = [ \"***\", { name = \"a\", value = \"***\" } ]",

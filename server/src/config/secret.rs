@@ -12,6 +12,7 @@ use hookonce_core::time::Micros;
 use secrecy::SecretString;
 
 use super::code::Code;
+use super::mask::like_a_secret;
 use super::near::nearest;
 use super::place::Place;
 use super::problem::{Problem, Severity};
@@ -247,6 +248,12 @@ fn variable(
     expired: bool,
     reading: &Reading<'_>,
 ) -> (&'static str, Option<SecretString>) {
+    if like_a_secret(&name.value) {
+        let hint = "write the name of the variable that holds it: `{ env = \"STRIPE_WEBHOOK_SECRET\" }`";
+        let text = "`env` names a variable, and this looks like a secret itself";
+        section.problems().error(Code::BadSecret, &name.at, text, hint);
+        return ("main", None);
+    }
     let env = &reading.flags.env;
     let (origin, found) = match env.get(&name.value) {
         Some(value) => ("main", Some(value)),
