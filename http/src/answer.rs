@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hookonce_core::admit::{Admission, Verdict};
 use hookonce_core::signature::{Refusal, handshake};
 use hookonce_core::{id, respond};
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderValue, Response, StatusCode, Version, header};
 use http_body_util::Full;
 
 use crate::headers::{EVENT, VERDICT};
@@ -91,13 +91,17 @@ pub fn unknown_source() -> Answer {
     plain(StatusCode::NOT_FOUND)
 }
 
-pub fn declined(declined: &Declined, door: &Door) -> Answer {
+pub fn declined(declined: &Declined, door: &Door, version: Version) -> Answer {
     let ours = declined.reason().is_none();
     let polite = matches!(declined, Declined::Limited | Declined::Full) && door.source.respond.retry_429;
     let status = if polite { StatusCode::TOO_MANY_REQUESTS } else { declined.status() };
     let mut answer = plain(status);
     if ours {
         answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));
+    }
+    if matches!(declined, Declined::Malformed(_)) && version < Version::HTTP_2 {
+        // Where this request ends is in doubt, so nothing behind it is a request (S15). Streams end by themselves.
+        answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     if status == StatusCode::METHOD_NOT_ALLOWED {
         answer.headers_mut().insert(header::ALLOW, door.allow.clone());

@@ -79,6 +79,7 @@ impl Ingest {
     {
         let started = Instant::now();
         let (head, body) = request.into_parts();
+        let version = head.version;
         let Some(door) = self.sources.find(head.uri.path()) else {
             metrics::unknown_source();
             return answer::unknown_source();
@@ -94,7 +95,7 @@ impl Ingest {
         match taken {
             Ok(Taken::Admitted(admission)) => answer::admitted(&admission, &door),
             Ok(Taken::Handshake(given)) => answer::probe(given),
-            Err(declined) => answer::declined(&declined, &door),
+            Err(declined) => answer::declined(&declined, &door, version),
         }
     }
 

@@ -145,12 +145,13 @@ impl Bed {
     }
 
     pub async fn peer(&self) -> Peer {
-        Peer { stream: TcpStream::connect(self.address).await.unwrap(), read: Vec::new() }
+        Peer { stream: TcpStream::connect(self.address).await.unwrap(), read: Vec::new(), of_head: false }
     }
 
     /// One request on a connection of its own.
     pub async fn ask(&self, request: &[u8]) -> Answer {
         let mut peer = self.peer().await;
+        peer.of_head = request.starts_with(b"HEAD ");
         peer.send(request).await;
         peer.answer().await.expect("an answer")
     }
@@ -168,6 +169,8 @@ impl Bed {
 pub struct Peer {
     pub stream: TcpStream,
     read: Vec<u8>,
+    /// An answer to HEAD tells a length and has no body.
+    of_head: bool,
 }
 
 #[derive(Debug)]
@@ -202,6 +205,7 @@ impl Peer {
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         let mut answer = Answer { status, head, body: Vec::new() };
         let length = answer.header("content-length").map_or(0, |n| n.parse().unwrap());
+        let length = if self.of_head { 0 } else { length };
         while self.read.len() < length {
             self.more().await?;
         }

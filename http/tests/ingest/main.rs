@@ -1,4 +1,9 @@
 //! The way in, over real sockets, with a store in memory. Raw bytes where a client library would tidy up.
 
+mod answers;
 mod bed;
 mod bytes;
+mod commit;
+mod framing;
+mod limits;
+mod slow;
