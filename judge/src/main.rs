@@ -55,7 +55,7 @@ enum What {
         #[arg(long)]
         seed: Option<u64>,
     },
-    /// Field cases that need a whole server: f11, f20a, f20d, f22-readers, f22-inbox, f22-work, f23c, wiped
+    /// Field cases that need a whole server: f11, f20a, f20d, f22-readers, f22-inbox, f22-work, f23c, wiped, x16
     Cases {
         only: Vec<String>,
         #[arg(long)]

@@ -3,13 +3,15 @@
 //! clean one.
 
 use std::path::Path;
+use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use tokio::task::JoinSet;
 
 use crate::binary;
 use crate::checker::{Rule, Verdict};
 use crate::dice::Dice;
-use crate::kill::{Blow, strike};
+use crate::kill::{self, strike, zombie};
 use crate::rig::{Launch, Place};
 use crate::trial::Trial;
 
@@ -18,20 +20,32 @@ use crate::trial::Trial;
 pub struct Plant {
     pub name: &'static str,
     pub found_by: &'static [u8],
-    /// Named points that bring it out, in turn with random moments.
-    points: &'static [(&'static str, u64)],
+    /// Blows that bring it out; after them random moments.
+    blows: &'static [Blow],
 }
 
 /// Cycles after which a bug that nobody noticed counts as missed.
 const CYCLES: u64 = 6;
+/// The latest random moment.
+const MOMENT: u64 = 700;
+/// Hunts beside each other.
+const ABREAST: usize = 4;
+
+/// What the plain kill at a random moment does not bring out.
+#[derive(Debug)]
+enum Blow {
+    At(&'static str, u64),
+    Zombie,
+}
 
 pub const PLANTS: &[Plant] = &[
-    plant("answer-before-commit", &[2], &[("committing", 3), ("committing", 7)]),
-    plant("dedupe-in-memory", &[1], &[]),
+    plant("answer-before-commit", &[2], &[Blow::At("committing", 3), Blow::At("committing", 7)]),
+    // Once forgotten, the copies are counted by nobody: 13. Whoever lets them in again breaks 1.
+    plant("dedupe-in-memory", &[1, 13], &[]),
     plant("conflict-overwrites", &[3], &[]),
     plant("skip-delivery", &[4], &[]),
     plant("lane-unordered", &[5, 6], &[]),
-    plant("settle-unfenced", &[7, 16], &[]),
+    plant("settle-unfenced", &[7, 16], &[Blow::Zombie, Blow::Zombie]),
     plant("random-message-id", &[17], &[]),
     plant("reserialise-body", &[14], &[]),
     plant("refused-writes", &[22], &[]),
@@ -39,18 +53,29 @@ pub const PLANTS: &[Plant] = &[
     plant("lose-work-on-settle", &[5], &[]),
 ];
 
-const fn plant(name: &'static str, found_by: &'static [u8], points: &'static [(&'static str, u64)]) -> Plant {
-    Plant { name, found_by, points }
+const fn plant(name: &'static str, found_by: &'static [u8], blows: &'static [Blow]) -> Plant {
+    Plant { name, found_by, blows }
 }
 
 /// Looks for every plant; an error names those that were not found.
 pub async fn all(seed: u64, only: &[String]) -> Result<()> {
     let binary = binary::locate()?;
-    let mut missed = Vec::new();
-    for plant in PLANTS.iter().filter(|p| only.is_empty() || only.iter().any(|o| o == p.name)) {
-        match hunt(&binary, plant, seed).await? {
-            verdict if found(plant, &verdict) => eprintln!("planted `{}`: found by {:?}", plant.name, rules(&verdict)),
-            verdict => missed.push(format!("`{}` must be found by {:?}: {verdict:?}", plant.name, plant.found_by)),
+    let mut waiting: Vec<_> = PLANTS.iter().filter(|p| only.is_empty() || only.iter().any(|o| o == p.name)).collect();
+    let (mut running, mut missed) = (JoinSet::new(), Vec::new());
+    loop {
+        while running.len() < ABREAST
+            && let Some(plant) = waiting.pop()
+        {
+            let binary = binary.clone();
+            running.spawn(async move { (plant, hunt(&binary, plant, seed).await) });
+        }
+        let Some(ended) = running.join_next().await else { break };
+        let (plant, verdict) = ended?;
+        let verdict = verdict.with_context(|| format!("planted `{}`, seed {seed}", plant.name))?;
+        if found(plant, &verdict) {
+            println!("planted `{}`: found by {}", plant.name, rules(&verdict));
+        } else {
+            missed.push(format!("`{}` must be found by {:?}: {verdict:?}", plant.name, plant.found_by));
         }
     }
     if missed.is_empty() {
@@ -63,28 +88,32 @@ fn found(plant: &Plant, verdict: &Verdict) -> bool {
     plant.found_by.iter().any(|n| verdict.broken(Rule::Invariant(*n)))
 }
 
-/// Each rule once.
-fn rules(verdict: &Verdict) -> Vec<Rule> {
-    let Verdict::Violated(found, _) = verdict else { return Vec::new() };
+/// Each rule once, in words.
+fn rules(verdict: &Verdict) -> String {
+    let Verdict::Violated(found, _) = verdict else { return String::new() };
     let mut rules: Vec<Rule> = found.iter().map(|v| v.rule).collect();
     rules.sort();
     rules.dedup();
-    rules
+    rules.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Kills and looks until the bug shows, at the latest in the drained store.
-pub async fn hunt(binary: &Path, plant: &Plant, seed: u64) -> Result<Verdict> {
+/// Strikes and looks until the bug shows, at the latest in the drained store.
+async fn hunt(binary: &Path, plant: &Plant, seed: u64) -> Result<Verdict> {
     let folder = binary::runs().join("planted").join(plant.name);
     let place = Place::fresh(&folder)?;
     let launch = Launch { binary: binary.to_path_buf(), plant: Some(plant.name.to_owned()), ..Launch::default() };
     let mut trial = Trial::open(place, launch, Vec::new(), seed).await?;
     let mut dice = Dice::new(seed).fork(3);
     for cycle in 0..CYCLES {
-        let blow = match plant.points.get(cycle as usize) {
-            Some((point, hit)) => Blow::At { point, hit: *hit },
-            None => Blow::After(std::time::Duration::from_millis(300 + dice.below(400))),
-        };
-        strike(&mut trial, cycle, &blow, &dice.fork(cycle)).await?;
+        let draws = dice.fork(cycle);
+        let moment = kill::Blow::After(Duration::from_millis(dice.below(MOMENT)));
+        match plant.blows.get(cycle as usize) {
+            Some(Blow::Zombie) => drop(zombie(&mut trial, cycle, &draws).await?),
+            Some(Blow::At(point, hit)) => {
+                strike(&mut trial, cycle, &kill::Blow::At { point, hit: *hit }, &draws).await.map(drop)?;
+            }
+            None => strike(&mut trial, cycle, &moment, &draws).await.map(drop)?,
+        }
         let verdict = trial.look(false).await?;
         if found(plant, &verdict) {
             return Ok(verdict);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use tokio::time::sleep;
 
 use crate::binary;
@@ -38,6 +38,7 @@ pub struct Trial {
     pub seed: u64,
     pub receiver: Arc<Receiver>,
     launch: Launch,
+    tuning: Tuning,
     books: Arc<Books>,
     pub provider: Arc<Provider>,
     needs: Vec<String>,
@@ -58,10 +59,11 @@ impl Trial {
         std::fs::create_dir_all(&place.store)?;
         std::fs::write(place.config(), config::toml(&place, tuning))?;
         let (clock, books) = (Clock::start(), Arc::new(Books::open(&place.evidence())?));
-        let receiver = Receiver::start(place.receiver(), books.clone(), clock, Dice::new(seed).fork(1)).await?;
+        let receiver = Receiver::start(place.receiver, books.clone(), clock, Dice::new(seed).fork(1)).await?;
         let provider = Arc::new(Provider::new(place.ingest(), books.clone(), clock));
         let (slowest_start, complaints, account) = Default::default();
         Ok(Self {
+            tuning,
             place,
             clock,
             seed,
@@ -88,6 +90,17 @@ impl Trial {
         }
         self.slowest_start = self.slowest_start.max(began.elapsed());
         Ok(Some(child))
+    }
+
+    /// A second server over the same store, at an address of its own.
+    pub async fn start_twin(&self) -> Result<Child> {
+        let twin = self.place.twin()?;
+        std::fs::write(twin.config(), config::toml(&twin, self.tuning))?;
+        let mut child = Child::spawn(&twin, &self.launch)?;
+        if !child.ready().await? {
+            bail!("the second server did not start; see `{}`", twin.log().display());
+        }
+        Ok(child)
     }
 
     /// Load in the background, until [`Self::halt`] or `sends` are spent.

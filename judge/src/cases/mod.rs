@@ -1,4 +1,4 @@
-//! Field cases that need a whole server, its death or its disk: F11, F20 (a, d), F22, F23 (c, d), and the one of
+//! Field cases that need a whole server, its death or its disk: F11, F20 (a, d), F22, F23 (c, d), X16, and the one of
 //! `design.md` section 4 that a lost ledger does not change a message id. One file a case, named after it.
 
 mod f11;
@@ -7,6 +7,7 @@ mod f22;
 mod f23;
 mod outsider;
 mod wiped;
+mod x16;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -48,6 +49,7 @@ const CASES: &[Case] = &[
     case("f22-work", "work file locked: acks go on", |s| Box::pin(f22::work(s))),
     case("f23c", "senders that hang up: each event once", |s| Box::pin(f23::run(s))),
     case("wiped", "a wiped store forwards a known webhook under its old id", |s| Box::pin(wiped::run(s))),
+    case("x16", "a server taken for dead settles after its leases are another's: fenced", |s| Box::pin(x16::run(s))),
 ];
 
 /// Where and with what a case is run.

@@ -11,6 +11,7 @@ pub(super) fn check(case: &Case<'_>, f: &mut Findings) {
     possible(case.dump, f);
     orphans(case.dump, f);
     once(case.dump, f);
+    zombies(case.dump, f);
     if let Some((earlier, _)) = case.earlier {
         epochs(case.dump, earlier, f);
         finals(case.dump, earlier, f);
@@ -68,6 +69,26 @@ fn once(dump: &Dump, f: &mut Findings) {
     for (delivery, wins) in wins.into_iter().filter(|(_, n)| *n > 1) {
         f.account.doubled += 1;
         f.broken(7, format!("delivery {delivery} was settled as done {wins} times: an old lease still counted"));
+    }
+}
+
+/// Invariant 7 in the engine's own history: a run whose lease was found lost has nothing to say any more.
+fn zombies(dump: &Dump, f: &mut Findings) {
+    let mut lost: HashMap<i64, Vec<i64>> = HashMap::new();
+    for a in dump.work.attempts.iter().filter(|a| a.outcome == "lost") {
+        lost.entry(a.delivery).or_default().push(a.ended);
+    }
+    for a in dump.work.attempts.iter().filter(|a| a.outcome != "lost") {
+        let found = lost.get(&a.delivery).and_then(|at| at.iter().find(|at| a.started < **at && **at < a.ended));
+        if let Some(at) = found {
+            f.broken(
+                7,
+                format!(
+                    "delivery {}: a run was found lost at {at} and still settled as `{}` at {}",
+                    a.delivery, a.outcome, a.ended
+                ),
+            );
+        }
     }
 }
 

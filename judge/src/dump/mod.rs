@@ -138,6 +138,9 @@ pub struct Hold {
 pub struct Attempt {
     pub delivery: i64,
     pub no: i64,
+    /// By the store's clock.
+    pub started: i64,
+    pub ended: i64,
     pub outcome: String,
 }
 

@@ -105,8 +105,8 @@ fn read_work(db: &Connection) -> Result<Work> {
         requeue: rows(db, "select count(*) from hookonce_requeue", |r| r.get::<_, i64>(0))?
             .first()
             .map_or(0, |n| n.unsigned_abs()),
-        attempts: rows(db, "select delivery, no, outcome from hookonce_attempt", |r| {
-            Ok(Attempt { delivery: r.get(0)?, no: r.get(1)?, outcome: r.get(2)? })
+        attempts: rows(db, "select delivery, no, started, ended, outcome from hookonce_attempt", |r| {
+            Ok(Attempt { delivery: r.get(0)?, no: r.get(1)?, started: r.get(2)?, ended: r.get(3)?, outcome: r.get(4)? })
         })?,
     })
 }

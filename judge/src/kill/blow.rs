@@ -5,12 +5,17 @@ use std::time::Duration;
 use crate::dice::Dice;
 
 /// The kill points of the path of one webhook, in its order (features `failpoints`).
-pub const POINTS: [&str; 13] = [
+pub const POINTS: [&str; 17] = [
+    "limits",
     "verified",
+    "identified",
     "queued",
+    "begun",
     "inserted",
     "committing",
     "committed",
+    "answering",
+    "answered",
     "pass_begun",
     "pass_committed",
     "claimed",
@@ -18,7 +23,6 @@ pub const POINTS: [&str; 13] = [
     "answered_outside",
     "settling",
     "settled",
-    "checkpoint",
 ];
 /// Passes of a point before the one that kills, at the most; small enough to be reached in one cycle.
 const HIT_MAX: u64 = 40;

@@ -5,6 +5,7 @@
 
 mod blow;
 mod run;
+mod zombie;
 
 use std::path::PathBuf;
 
@@ -17,6 +18,7 @@ use crate::results::{Results, Row};
 
 pub use blow::{Blow, POINTS};
 pub use run::{Series, series, strike};
+pub use zombie::zombie;
 
 /// Cycles of one series.
 const CYCLES: u64 = 15;

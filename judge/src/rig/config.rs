@@ -99,7 +99,7 @@ sign = {{ env = "JUDGE_APP_SECRET" }}
 "#,
         name = wants.name,
         on = on.join(", "),
-        receiver = place.receiver(),
+        receiver = place.receiver,
         order = if wants.ordered { "arrival" } else { "none" },
     )
 }

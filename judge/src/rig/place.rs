@@ -19,6 +19,8 @@ pub struct Place {
     pub folder: PathBuf,
     pub store: PathBuf,
     pub ip: IpAddr,
+    pub receiver: SocketAddr,
+    config: &'static str,
 }
 
 impl Place {
@@ -27,10 +29,17 @@ impl Place {
         if folder.exists() {
             std::fs::remove_dir_all(folder)?;
         }
-        let place = Self { folder: folder.to_path_buf(), store: folder.join("store"), ip: free_address()? };
+        let (store, ip) = (folder.join("store"), free_address()?);
+        let receiver = SocketAddr::new(ip, RECEIVER);
+        let place = Self { folder: folder.to_path_buf(), store, ip, receiver, config: "hookonce.toml" };
         std::fs::create_dir_all(&place.store)?;
         std::fs::create_dir_all(place.evidence())?;
         Ok(place)
+    }
+
+    /// The same store and receiver, another address: for a second server over a first one that was taken for dead.
+    pub fn twin(&self) -> Result<Self> {
+        Ok(Self { ip: free_address()?, config: "twin.toml", ..self.clone() })
     }
 
     pub fn evidence(&self) -> PathBuf {
@@ -46,7 +55,7 @@ impl Place {
     }
 
     pub fn config(&self) -> PathBuf {
-        self.store.join("hookonce.toml")
+        self.store.join(self.config)
     }
 
     pub fn database(&self) -> PathBuf {
@@ -61,8 +70,9 @@ impl Place {
         SocketAddr::new(self.ip, ADMIN)
     }
 
-    pub fn receiver(&self) -> SocketAddr {
-        SocketAddr::new(self.ip, RECEIVER)
+    /// What keeps a second server out, as long as nobody takes it away.
+    pub fn lock(&self) -> PathBuf {
+        self.store.join("hookonce.lock")
     }
 }
 

@@ -117,7 +117,13 @@ impl Scene {
             ended: Some(1),
             ..Delivery::default()
         });
-        self.dump.work.attempts.push(Attempt { delivery: id, no: 1, outcome: "done".into() });
+        self.dump.work.attempts.push(Attempt {
+            delivery: id,
+            no: 1,
+            started: 10 * id,
+            ended: 10 * id + 5,
+            outcome: "done".into(),
+        });
     }
 
     pub fn arrive(&mut self, body: &str, message: &str, reply: Reply) {

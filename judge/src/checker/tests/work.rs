@@ -104,8 +104,20 @@ fn a_dead_letter_that_lets_its_lane_go_on_breaks_no_order() {
 #[test]
 fn a_delivery_settled_twice_is_found() {
     let mut s = Scene::clean();
-    s.dump.work.attempts.push(Attempt { delivery: 2, no: 2, outcome: "done".into() });
+    s.dump.work.attempts.push(Attempt { delivery: 2, no: 2, started: 40, ended: 45, outcome: "done".into() });
     s.finds(Rule::Invariant(7));
+}
+
+#[test]
+fn a_run_that_was_found_lost_and_settles_all_the_same_is_found() {
+    let lost = |at| Attempt { delivery: 2, no: 2, started: 20, ended: at, outcome: "lost".into() };
+    let mut s = Scene::clean();
+    s.dump.work.attempts.push(lost(23));
+    s.finds(Rule::Invariant(7));
+    // Found lost before the run that settled began: that is how it should be.
+    let mut s = Scene::clean();
+    s.dump.work.attempts.push(lost(20));
+    assert!(matches!(crate::checker::judge(&s.case()), crate::checker::Verdict::Clean(_)));
 }
 
 #[test]
