@@ -120,6 +120,12 @@ impl Engine {
         &self.node.hub
     }
 
+    /// What ingest admits through.
+    #[cfg(feature = "axum")]
+    pub fn inbox(&self) -> crate::inbox::Inbox {
+        crate::inbox::Inbox::new(Arc::clone(&self.node))
+    }
+
     /// A person's decision, and the hints that let it take effect at once.
     pub async fn command(&self, command: Command, who: Who) -> Result<Result<i64, Refused>, StoreError> {
         let pause = match command {

@@ -7,6 +7,8 @@ pub mod alarm;
 pub mod chance;
 pub mod clock;
 pub mod engine;
+#[cfg(feature = "axum")]
+pub mod inbox;
 mod janitor;
 mod node;
 mod router;

@@ -101,6 +101,9 @@ pub struct Identity {
 pub trait Store: Send + Sync {
     fn identity(&self) -> Identity;
 
+    /// The store's clock now: what freshness of signatures is judged by, so that all nodes of a store agree.
+    fn now(&self) -> Micros;
+
     /// Ledger, event, payload and the verdict, in one durable commit shared with whoever asks at the same time.
     /// A duplicate is answered after a commit of its own (trap T1). Safe to repeat: a second run says duplicate.
     fn admit(&self, submission: Submission) -> Verb<'_, Admission>;

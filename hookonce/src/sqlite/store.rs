@@ -28,6 +28,7 @@ use super::reader::{ReadAsk, ReadReply, Reader};
 use super::work::Work;
 use super::writer::Failure;
 use super::{Options, threads};
+use crate::clock::Clock;
 use crate::store::{Identity, Passed, Refusals, Run, Store, StoreError, Swept, Verb};
 use crate::view::{Page, Query};
 
@@ -43,6 +44,7 @@ const READERS: usize = 2;
 #[derive(Debug)]
 pub struct SqliteStore {
     identity: Identity,
+    clock: Arc<dyn Clock>,
     inbox: Desk<InboxAsk, InboxReply>,
     work: Desk<WorkAsk, WorkReply>,
     bodies: Desk<ReadAsk, ReadReply>,
@@ -66,6 +68,7 @@ impl SqliteStore {
         let failure = Failure::default();
         let store = SqliteStore {
             identity: identity.clone(),
+            clock: options.clock.clone(),
             inbox: Desk::new("inbox writer", INBOX_QUEUE, failure.clone()),
             work: Desk::new("work writer", WORK_QUEUE, failure.clone()),
             bodies: Desk::new("body reader", READ_QUEUE, failure.clone()),
@@ -182,6 +185,10 @@ impl Drop for SqliteStore {
 impl Store for SqliteStore {
     fn identity(&self) -> Identity {
         self.identity.clone()
+    }
+
+    fn now(&self) -> Micros {
+        self.clock.now()
     }
 
     fn admit(&self, submission: Submission) -> Verb<'_, Admission> {

@@ -56,6 +56,10 @@ impl Store for ModelStore {
         Identity { store: "model".into(), generation: self.lock().counters.generation, instance: NODE }
     }
 
+    fn now(&self) -> Micros {
+        self.clock.now()
+    }
+
     fn admit(&self, submission: Submission) -> Verb<'_, Admission> {
         self.verb(|rows, now| super::admit::admit(rows, &submission, now))
     }
