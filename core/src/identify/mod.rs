@@ -7,6 +7,7 @@
 //! Not here: verification (before, in `signature`) and the verdict (after, in `admit`, with the ledger's rows).
 
 mod batch;
+mod build;
 mod canonical;
 mod event_time;
 mod expr;
@@ -20,6 +21,7 @@ mod reader;
 mod rule;
 mod spec;
 pub mod text;
+mod walk;
 
 pub use event_time::parse as parse_time;
 pub use expr::{Expr, ExprError, Place};

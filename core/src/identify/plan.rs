@@ -1,4 +1,4 @@
-//! All paths of a rule that begin at the same root, evaluated in one walk over its bytes.
+//! All paths of a rule that begin at the same root, compiled so that one walk over the bytes (`walk`) answers all.
 //!
 //! The paths make a tree. A wildcard is folded into its named siblings when a path is added, so that the walk is in one
 //! node at a time and needs no set of states. Three things are collected: *slots* (one value each), *volatile* spans, and
@@ -8,12 +8,16 @@
 //! that we identify the event which the consumer will see. For volatile values and items every occurrence counts: an
 //! attempt mark stays one however often it stands there, and no item may be lost.
 
-use super::json::{Kind, MAX_DEPTH, NotJson, Scanner, Span, Token, Value};
+use super::json::{Span, Value};
 use super::path::{Path, Step};
 use super::text;
 
 /// Elements that are collected; the limit of items is below it, so that whoever counts sees that it was passed.
 pub const MAX_ELEMENTS: usize = 2 * super::items::MAX_ITEMS + 1;
+
+/// Nodes are counted from 1 in a walk, so that an empty level is all zeros.
+pub(super) const ROOT: u32 = 1;
+pub(super) const NOWHERE: u32 = 0;
 
 /// Number of a path's value in [`Found::slots`].
 pub type Slot = usize;
@@ -27,17 +31,17 @@ enum Mark {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Node {
+pub(super) struct Node {
     names: Vec<(Box<[u8]>, usize)>,
     /// A bit for each length of these names.
     lengths: u64,
     indexes: Vec<(u32, usize)>,
     any: Option<usize>,
-    slot: Option<Slot>,
-    volatile: bool,
-    items: Option<u32>,
+    pub(super) slot: Option<Slot>,
+    pub(super) volatile: bool,
+    pub(super) items: Option<u32>,
     /// Slots at and below this node, emptied when its name comes again.
-    below: Vec<Slot>,
+    pub(super) below: Vec<Slot>,
 }
 
 /// The compiled paths of one root.
@@ -102,6 +106,19 @@ impl Plan {
 
     pub fn batch_paths(&self) -> usize {
         self.parents.len()
+    }
+
+    pub(super) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(super) fn parent_depth(&self, path: u32) -> Option<usize> {
+        self.parents.get(path as usize).copied()
+    }
+
+    #[inline]
+    pub(super) fn node(&self, at: u32) -> Option<&Node> {
+        self.nodes.get((at as usize).wrapping_sub(1))
     }
 
     pub fn is_idle(&self) -> bool {
@@ -179,29 +196,6 @@ impl Plan {
         self.nodes.push(node);
         self.nodes.len() - 1
     }
-
-    /// Walks a whole document.
-    pub fn document(&self, bytes: &[u8]) -> Result<Found, NotJson> {
-        self.walk(bytes, Scanner::document(bytes))
-    }
-
-    /// Walks the one value that begins at `start`; spans count from the start of `bytes`.
-    pub fn value_at(&self, bytes: &[u8], start: usize) -> Result<Found, NotJson> {
-        self.walk(bytes, Scanner::value_at(bytes, start))
-    }
-
-    fn walk(&self, bytes: &[u8], mut scanner: Scanner<'_>) -> Result<Found, NotJson> {
-        let found = Found { slots: vec![None; self.slots.len()], ..Found::default() };
-        let mut walk = Walk { plan: self, bytes, found, levels: [Level::default(); MAX_DEPTH + 1], depth: 0 };
-        walk.levels[0].next = ROOT;
-        loop {
-            match scanner.advance() {
-                Ok(Token::End) => return Ok(walk.found),
-                Ok(token) => walk.take(token, &scanner),
-                Err(flaw) => return Err(scanner.why(flaw)),
-            }
-        }
-    }
 }
 
 fn by_name(node: &Node, name: &[u8]) -> Option<usize> {
@@ -212,118 +206,9 @@ fn by_index(node: &Node, index: u32) -> Option<usize> {
     node.indexes.iter().find(|(n, _)| *n == index).map(|(_, child)| *child)
 }
 
-/// Nodes are counted from 1 in a walk, so that an empty level is all zeros.
-const ROOT: u32 = 1;
-const NOWHERE: u32 = 0;
-
-/// An open container, or at depth 0 the place of the root.
-#[derive(Clone, Copy, Debug, Default)]
-struct Level {
-    node: u32,
-    /// Node of the member whose name was read last, or of the root.
-    next: u32,
-    array: bool,
-    /// Number of the next element.
-    index: u32,
-    start: usize,
-}
-
-struct Walk<'a> {
-    plan: &'a Plan,
-    bytes: &'a [u8],
-    found: Found,
-    levels: [Level; MAX_DEPTH + 1],
-    depth: usize,
-}
-
-impl<'a> Walk<'a> {
-    fn node(&self, at: u32) -> Option<&'a Node> {
-        self.plan.nodes.get((at as usize).wrapping_sub(1))
-    }
-
-    #[inline]
-    fn take(&mut self, token: Token, scanner: &Scanner<'_>) {
-        match token {
-            Token::Key => {
-                let next = self.node(self.levels[self.depth].node).map_or(NOWHERE, |node| {
-                    let (span, escaped) = scanner.key();
-                    node.named(span.of(self.bytes), escaped)
-                });
-                self.levels[self.depth].next = next;
-            }
-            Token::Scalar => {
-                let at = self.arrive();
-                self.leave(at, scanner.scalar());
-            }
-            Token::OpenObject => self.open(false, scanner.start()),
-            Token::OpenArray => self.open(true, scanner.start()),
-            Token::Close => self.close(scanner.end()),
-            Token::End => {}
-        }
-    }
-
-    /// The node of the value that begins now.
-    #[inline]
-    fn arrive(&mut self) -> u32 {
-        let level = &mut self.levels[self.depth];
-        let mut at = level.next;
-        if level.array {
-            let index = level.index;
-            level.index = index.saturating_add(1);
-            let node = level.node;
-            at = self.node(node).map_or(NOWHERE, |node| node.numbered(index));
-        }
-        if let Some(node) = self.node(at) {
-            for slot in &node.below {
-                self.found.slots[*slot] = None;
-            }
-        }
-        at
-    }
-
-    fn open(&mut self, array: bool, start: usize) {
-        let node = self.arrive();
-        self.found.batch |= array && self.node(node).is_some_and(|node| node.items.is_some());
-        self.depth += 1;
-        self.levels[self.depth] = Level { node, next: NOWHERE, array, index: 0, start };
-    }
-
-    fn close(&mut self, end: usize) {
-        let Level { node, array, start, .. } = self.levels[self.depth];
-        self.depth -= 1;
-        let kind = if array { Kind::Array } else { Kind::Object };
-        self.leave(node, Value { kind, span: Span { start, end } });
-    }
-
-    #[inline]
-    fn leave(&mut self, at: u32, value: Value) {
-        if let Some(node) = self.node(at) {
-            if let Some(slot) = node.slot {
-                self.found.slots[slot] = Some(value);
-            }
-            if node.volatile {
-                self.found.volatile.push(value.span);
-            }
-        }
-        if self.levels[self.depth].array {
-            self.element(value);
-        }
-    }
-
-    /// An element of a batch array is an item, whether or not any path leads into it.
-    fn element(&mut self, value: Value) {
-        let Some(path) = self.node(self.levels[self.depth].node).and_then(|node| node.items) else { return };
-        let above = self.plan.parents.get(path as usize).and_then(|depth| self.levels.get(depth + 1));
-        let parent = above.map_or(0, |level| level.start);
-        if self.found.elements.len() < MAX_ELEMENTS {
-            self.found.elements.push(Element { path, span: value.span, parent });
-        }
-    }
-}
-
 impl Node {
     #[inline]
-    fn named(&self, raw: &[u8], escaped: bool) -> u32 {
+    pub(super) fn named(&self, raw: &[u8], escaped: bool) -> u32 {
         if escaped {
             return self.called(&text::unescape(raw));
         }
@@ -337,7 +222,7 @@ impl Node {
         count(known.or(self.any))
     }
 
-    fn numbered(&self, index: u32) -> u32 {
+    pub(super) fn numbered(&self, index: u32) -> u32 {
         count(by_index(self, index).or(self.any))
     }
 }

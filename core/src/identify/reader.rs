@@ -122,6 +122,10 @@ impl View<'_, '_> {
     }
 
     pub fn read<'t, 'l: 't>(&'t self, alternative: &'l Alternative) -> Option<Reading<'l, 't>> {
+        // Most alternatives of a profile do not hold; they are left before anything is collected.
+        if alternative.parts.iter().any(|part| self.is_empty(part)) {
+            return None;
+        }
         let mut texts = Vec::with_capacity(alternative.parts.len());
         for part in &alternative.parts {
             texts.push(match part {
@@ -130,6 +134,10 @@ impl View<'_, '_> {
             });
         }
         Some(Reading { alternative, texts })
+    }
+
+    fn is_empty(&self, part: &Part) -> bool {
+        matches!(part, Part::Value(Source::Json(root, slot)) if self.value(*root, *slot).is_none())
     }
 
     /// The first alternative that holds, as one text for people.

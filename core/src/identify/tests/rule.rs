@@ -52,7 +52,7 @@ fn a_key_there_must_be_and_it_must_tell_events_apart() {
     assert_eq!(errors(&RuleSpec { key: Some(Vec::new()), ..RuleSpec::default() }).len(), 1);
     assert_eq!(errors(&keyed("text:x"))[0].3, "a constant cannot tell events apart");
     let many = RuleSpec { key: Some(vec!["$.id".into(); 65]), ..RuleSpec::default() };
-    assert_eq!(errors(&many)[0].3, "at most 64 alternatives");
+    assert_eq!(errors(&many)[0].3, "at most 64 entries");
 }
 
 #[test]
@@ -72,6 +72,18 @@ fn fallback_and_guard_follow_where_the_id_stands() {
     assert_eq!(of("header:x", nothing), (Fallback::Unmapped, IdGuard::Accept));
     let told = RuleSpec { fallback: Some(Fallback::Body), id_guard: Some(IdGuard::Duplicate), ..keyed("header:x") };
     assert_eq!((compile(&told).fallback, compile(&told).id_guard), (Fallback::Body, IdGuard::Duplicate));
+}
+
+/// A rule with both kinds of ids guards only the items whose id came from outside the signature: each guard row costs.
+#[test]
+fn a_signed_id_is_not_guarded_beside_an_unsigned_one() {
+    let rule = compile(&RuleSpec { key: list(&["$.id", "header:X-Id"]), ..RuleSpec::default() });
+    let guard = |body: &str| item(&rule, &with_headers(request(body), &[("X-Id", "h")])).guard;
+    assert_eq!(rule.id_guard, IdGuard::Hold);
+    assert_eq!(guard(r#"{"id":1}"#), None);
+    assert!(guard("{}").is_some());
+    // Nothing is signed of an empty body, so it tells no event from another.
+    assert_eq!(guard(""), None);
 }
 
 #[test]
