@@ -91,6 +91,7 @@ fn seeded(seed: Option<u64>) -> Result<u64> {
 async fn run_kill(asked: kill::Campaign) -> Result<()> {
     let results = kill::campaign(&asked).await?;
     println!("kill: {}", results.sum().words());
+    println!("{}", results.sum().row("X1", &format!("cargo xtask campaign kill --cycles {}", asked.cycles)));
     results.sum().verdict()?;
     let unhit = kill::unhit(&results);
     if asked.cycles >= ALL_POINTS && !unhit.is_empty() {
@@ -103,6 +104,7 @@ async fn run_power(asked: power::Cuts) -> Result<()> {
     prove().await?;
     let results = power::campaign(&asked).await?;
     println!("power: {}", results.sum().words());
+    println!("{}", results.sum().row("X2", &format!("cargo xtask campaign power --cycles {}", asked.cycles)));
     results.sum().verdict()?;
     only_control("normal", asked.seed).await
 }

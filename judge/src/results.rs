@@ -102,6 +102,9 @@ pub struct Sum {
     pub faults: BTreeMap<String, u64>,
     pub void: Vec<String>,
     pub violated: Vec<String>,
+    /// Time and commit of the last run.
+    pub last: String,
+    pub commit: String,
 }
 
 impl Sum {
@@ -121,6 +124,7 @@ impl Sum {
         ] {
             *total += part;
         }
+        (self.last, self.commit) = (row.at.clone(), row.commit.clone());
         self.slowest_start_ms = self.slowest_start_ms.max(row.slowest_start_ms);
         for (fault, n) in &a.faults {
             *self.faults.entry(fault.clone()).or_default() += n;
@@ -141,6 +145,15 @@ impl Sum {
         }
         let words: Vec<String> = wrong.iter().map(|w| format!("  {w}")).collect();
         bail!("{} violations, {} void runs:\n{}", self.violated.len(), self.void.len(), words.join("\n"))
+    }
+
+    /// A row of `docs/FAULTS.md`.
+    pub fn row(&self, fault: &str, command: &str) -> String {
+        let (date, commit) = (self.last.split('T').next().unwrap_or(""), &self.commit);
+        format!(
+            "| {fault} | {} | {} | {} | {} | {date} | `{commit}` | `{command}` |",
+            self.cycles, self.acked, self.lost, self.doubled
+        )
     }
 
     pub fn words(&self) -> String {
@@ -194,6 +207,15 @@ mod tests {
         assert!(Results::open(&path, true).unwrap().has(3));
         assert!(!Results::open(&path, true).unwrap().has(4));
         assert!(!Results::open(&path, false).unwrap().has(3));
+    }
+
+    #[test]
+    fn a_row_says_what_was_run_and_what_came_of_it() {
+        let mut results = Results::open(&tempfile::tempdir().unwrap().path().join("r"), false).unwrap();
+        let (at, commit) = ("2026-12-01T10:00:00Z".into(), "abc".into());
+        results.rows.push(Row { at, commit, ..row(1, Outcome::Clean) });
+        let due = "| X1 | 5 | 10 | 1 | 0 | 2026-12-01 | `abc` | `cargo xtask campaign kill` |";
+        assert_eq!(results.sum().row("X1", "cargo xtask campaign kill"), due);
     }
 
     #[test]
