@@ -42,6 +42,8 @@ create table hookonce_delivery (
 ) strict;
 create index hookonce_delivery_lane on hookonce_delivery (lane, seq);
 create unique index hookonce_delivery_event on hookonce_delivery (event, consumer, generation);
+-- Almost always empty: what was moved to a tail and is asked for by its id.
+create index hookonce_delivery_moved on hookonce_delivery (id) where id <> seq;
 
 -- Only what can run now or later: one row per lane head, or per delivery without a lane.
 create table hookonce_work (
@@ -135,3 +137,14 @@ create table hookonce_audit (
     prev   blob    not null,
     hash   blob    not null
 ) strict;
+
+-- Everything that the state of a delivery is read from, beside it. The state itself depends on the clock.
+create view hookonce_delivery_facts as
+select d.seq, d.id, d.lane, d.consumer, d.event, d.generation, d.open, d.state as stored, d.attempts as counted, d.ended,
+  w.due, w.token is not null as leased, w.attempts as tried, w.lost as losses, h.kind as halted, h.reason as halted_reason,
+  h.attempts as halted_attempts, h.lost as halted_lost,
+  (select c.name from hookonce_consumer c where c.id = d.consumer order by c.number desc limit 1) as name,
+  (select a.detail from hookonce_attempt a where a.delivery = d.id order by a.rowid desc limit 1) as last_detail
+from hookonce_delivery d
+left join hookonce_work w on w.seq = d.seq
+left join hookonce_halted h on h.id = d.id and h.seq = d.seq;

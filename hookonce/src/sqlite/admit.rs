@@ -11,6 +11,7 @@ use hookonce_core::planted;
 use super::audit::{self, Decision};
 use super::conn::Conn;
 use super::inbox::Group;
+use crate::alarm;
 use crate::sql::call::Arg;
 use crate::sql::headers;
 use crate::sql::sqlite as sql;
@@ -372,6 +373,8 @@ fn bounds<'a>(span: Option<(u64, u64)>) -> (Arg<'a>, Arg<'a>) {
 
 /// Its bytes are not kept, and its sender is told so (409): somebody must look.
 fn full(with: EventNo) {
-    metrics::counter!("hookonce_conflicts_full_total").increment(1);
-    tracing::error!(event.id = with, limit = CONFLICT_BODIES, "a key has come with more contents than are kept");
+    alarm::raise(
+        "conflicts_full",
+        &format!("the key of event {with} came with more than {CONFLICT_BODIES} other contents"),
+    );
 }

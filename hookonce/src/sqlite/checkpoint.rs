@@ -9,6 +9,7 @@ use hookonce_core::kill_point;
 
 use super::conn::Conn;
 use super::writer::Failure;
+use crate::alarm;
 use crate::sql::call::Stmt;
 use crate::sql::sqlite as sql;
 use crate::store::StoreError;
@@ -96,12 +97,10 @@ impl Wal {
     fn alarm(&self, log: i64) {
         let high = log >= ALARM_FRAMES;
         if high && !self.alarmed.swap(true, Ordering::Relaxed) {
-            metrics::counter!("hookonce_wal_alarm_total", "file" => self.file).increment(1);
-            tracing::error!(
-                file = self.file,
-                frames = log,
-                "the log grows and cannot be emptied: somebody reads for very long"
-            );
+            let file = self.file;
+            let text =
+                format!("the log of the {file} file has {log} pages and cannot be emptied: somebody reads for long");
+            alarm::raise("wal_grows", &text);
         }
         if !high {
             self.alarmed.store(false, Ordering::Relaxed);

@@ -62,11 +62,6 @@ impl Cursors {
         self.passed.get(&id).map(|at| at.pos).or_else(|| self.begins.get(&id).copied()).unwrap_or(0)
     }
 
-    /// Every consumer that was ever there, with its position.
-    pub fn all(&self) -> BTreeMap<ConsumerId, EventNo> {
-        self.begins.keys().chain(self.passed.keys()).map(|id| (*id, self.at(*id))).collect()
-    }
-
     /// Rows that say how far somebody has got: they outlive the trimming.
     pub fn kept(&self) -> Vec<i64> {
         let mut kept: Vec<i64> = self.passed.values().map(|at| at.n).collect();

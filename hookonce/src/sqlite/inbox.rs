@@ -31,7 +31,6 @@ pub struct Inbox {
     patience: Duration,
     /// As of the last commit; a group counts on in `group`.
     counters: Counters,
-    floors: bool,
     tallied: u32,
     pub group: Group,
 }
@@ -81,7 +80,6 @@ impl Inbox {
             payload: open::number(&conn, "payload_counter")?,
             request: open::number(&conn, "request_counter")?,
         };
-        let floors = conn.row(sql::ADMIT_FLOORS, &[])?.unwrap_or_default().flag(0)?;
         Ok(Inbox {
             conn,
             clock: options.clock.clone(),
@@ -89,7 +87,6 @@ impl Inbox {
             lock_wait: options.lock_wait,
             patience: options.ack_patience,
             counters,
-            floors,
             tallied: 0,
             group: Group::default(),
         })
@@ -169,8 +166,8 @@ impl Writer for Inbox {
 
     fn start(&mut self) -> Result<(), StoreError> {
         kill_point!("begun");
-        self.group =
-            Group { now: self.clock.now(), counters: self.counters, tally: BTreeMap::new(), floors: self.floors };
+        let floors = self.conn.row(sql::ADMIT_FLOORS, &[])?.unwrap_or_default().flag(0)?;
+        self.group = Group { now: self.clock.now(), counters: self.counters, tally: BTreeMap::new(), floors };
         Ok(())
     }
 

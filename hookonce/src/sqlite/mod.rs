@@ -21,6 +21,7 @@ mod conn;
 mod cursor;
 mod definition;
 mod desk;
+mod end;
 mod files;
 mod inbox;
 mod job;

@@ -1,11 +1,9 @@
 //! The store as its users see it: each verb hands its value in and gives a future of the answer.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
 use hookonce_core::admit::{Admission, Submission, Verdict};
@@ -18,9 +16,11 @@ use hookonce_core::planted;
 use hookonce_core::route::Routing;
 use hookonce_core::settle::{self, Attempt, Ending, Settled};
 use hookonce_core::time::Micros;
+use tokio::sync::oneshot;
 
 use super::checkpoint::{self, Stop, Wal};
 use super::desk::Desk;
+use super::end::End;
 use super::inbox::Inbox;
 use super::job::{InboxAsk, InboxReply, WorkAsk, WorkReply};
 use super::open::{self, OpenError, Opened};
@@ -55,10 +55,7 @@ pub struct SqliteStore {
     swept: AtomicI64,
     /// Only looked at by a planted bug.
     remembered: Mutex<HashSet<Digest>>,
-    stop: Arc<Stop>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
-    /// The lock on the store; it goes with the last thread.
-    lock: Mutex<Option<File>>,
+    end: Arc<End>,
 }
 
 impl SqliteStore {
@@ -66,21 +63,30 @@ impl SqliteStore {
     pub fn open(path: &Path, options: Options) -> Result<SqliteStore, OpenError> {
         let Opened { inbox, work, files, identity, lock } = open::open(path, &options)?;
         let failure = Failure::default();
+        let inbox_desk = Desk::new("inbox writer", INBOX_QUEUE, failure.clone());
+        let work_desk = Desk::new("work writer", WORK_QUEUE, failure.clone());
+        let [bodies, pages] = ["body reader", "readers"].map(|name| Desk::new(name, READ_QUEUE, failure.clone()));
+        let end = End {
+            stop: Stop::default(),
+            inbox: inbox_desk.queue.clone(),
+            work: work_desk.queue.clone(),
+            reads: [bodies.queue.clone(), pages.queue.clone()],
+            threads: Mutex::default(),
+            lock: Mutex::new(Some(lock)),
+        };
         let store = SqliteStore {
             identity: identity.clone(),
             clock: options.clock.clone(),
-            inbox: Desk::new("inbox writer", INBOX_QUEUE, failure.clone()),
-            work: Desk::new("work writer", WORK_QUEUE, failure.clone()),
-            bodies: Desk::new("body reader", READ_QUEUE, failure.clone()),
-            pages: Desk::new("readers", READ_QUEUE, failure.clone()),
+            inbox: inbox_desk,
+            work: work_desk,
+            bodies,
+            pages,
             inbox_wal: Wal::new("inbox", failure.clone()),
             work_wal: Wal::new("work", failure.clone()),
             failure: failure.clone(),
             swept: AtomicI64::new(0),
             remembered: Mutex::default(),
-            stop: Arc::default(),
-            threads: Mutex::default(),
-            lock: Mutex::new(Some(lock)),
+            end: Arc::new(end),
         };
         let inbox = Inbox::new(inbox, &options, failure.clone())?;
         let work = Work::new(work, open::reader(&files.inbox, &options)?, identity, &options, failure)?;
@@ -109,10 +115,10 @@ impl SqliteStore {
                 threads::reader("hookonce-read", self.pages.queue.clone(), reader()?, failure()).map_err(spawned)?,
             );
         }
-        let stop = self.stop.clone();
-        let run = move || checkpoint::run(&checkpoints, &stop);
+        let end = self.end.clone();
+        let run = move || checkpoint::run(&checkpoints, &end.stop);
         all.push(threads::watched("hookonce-checkpoint", failure(), run).map_err(spawned)?);
-        *self.threads.lock().unwrap_or_else(PoisonError::into_inner) = all;
+        *self.end.threads.lock().unwrap_or_else(PoisonError::into_inner) = all;
         Ok(())
     }
 
@@ -124,21 +130,6 @@ impl SqliteStore {
     /// Jobs that wait for the writers: inbox, work.
     pub fn waiting(&self) -> (usize, usize) {
         (self.inbox.queue.len(), self.work.queue.len())
-    }
-
-    /// Ends the threads after what they have to do. Blocks; only the end of the process or a test calls it.
-    fn shut(&self) {
-        self.stop.tell();
-        self.inbox.queue.close();
-        self.work.queue.close();
-        self.bodies.queue.close();
-        self.pages.queue.close();
-        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
-        // The writers last: what they leave is a file that nobody else has open.
-        for thread in threads.into_iter().rev() {
-            let _ = thread.join();
-        }
-        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     /// What was claimed, with its bodies. What has none any more is ended at once and does not come back.
@@ -178,7 +169,7 @@ fn mixed() -> StoreError {
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
-        self.shut();
+        self.end.come();
     }
 }
 
@@ -349,8 +340,16 @@ impl Store for SqliteStore {
     }
 
     fn close(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        let (end, (done, ended)) = (self.end.clone(), oneshot::channel());
+        let spawned = std::thread::Builder::new().name("hookonce-close".into()).spawn(move || {
+            end.come();
+            // Whoever closed may have stopped waiting.
+            let _ = done.send(());
+        });
         async move {
-            self.shut();
+            if spawned.is_err() || ended.await.is_err() {
+                self.end.come();
+            }
             self.failure.check()
         }
         .boxed()

@@ -9,6 +9,7 @@ use hookonce_core::{group, planted};
 
 use super::conn::Conn;
 use super::job::Job;
+use crate::alarm;
 use crate::store::StoreError;
 
 /// Set once, by the first write that failed; from then on nothing of this process is answered `Ok` (trap T4).
@@ -18,7 +19,7 @@ pub struct Failure(Arc<OnceLock<String>>);
 impl Failure {
     pub fn set(&self, why: &str) {
         if self.0.set(why.to_owned()).is_ok() {
-            tracing::error!(why, "the store failed; nothing more is answered from it, the process must exit");
+            alarm::raise("store_failed", &format!("nothing more is answered from it, the process must exit: {why}"));
         }
     }
 
