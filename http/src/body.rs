@@ -13,7 +13,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::answer::Declined;
 use crate::budget::Held;
-use crate::limits::MIN_RATE;
+use crate::limits::{MAX_EMPTY, MIN_RATE};
 
 /// Reads all of it. The limit holds for the declared length before a byte is read, then for what comes.
 pub async fn read<B>(mut body: B, max: usize, time: Duration, held: &mut Held) -> Result<Bytes, Declined>
@@ -92,28 +92,31 @@ struct Pace {
     time: Duration,
     started: Option<Instant>,
     received: u64,
+    empty: u32,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Pace {
     fn new(time: Duration) -> Pace {
-        Pace { time, started: None, received: 0, timer: None }
+        Pace { time, started: None, received: 0, empty: 0, timer: None }
     }
 
-    /// The next bytes; trailers are read past.
+    /// The next bytes; trailers and frames without any are read past.
     async fn next_data<B>(&mut self, body: &mut B) -> Result<Option<Bytes>, Declined>
     where
         B: Body<Data = Bytes> + Unpin,
     {
         loop {
-            match poll_fn(|cx| self.poll_frame(body, cx)).await? {
-                None => return Ok(None),
-                Some(frame) => {
-                    if let Ok(data) = frame.into_data() {
-                        self.received = self.received.saturating_add(data.remaining() as u64);
-                        return Ok(Some(data));
-                    }
+            let Some(frame) = poll_fn(|cx| self.poll_frame(body, cx)).await? else { return Ok(None) };
+            match frame.into_data() {
+                Ok(data) if data.has_remaining() => {
+                    self.received = self.received.saturating_add(data.remaining() as u64);
+                    return Ok(Some(data));
                 }
+                _ => self.empty += 1,
+            }
+            if self.empty > MAX_EMPTY {
+                return Err(Declined::Malformed("malformed_body"));
             }
         }
     }

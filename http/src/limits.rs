@@ -19,6 +19,8 @@ pub const MAX_RESETS: usize = 20;
 pub const MAX_BODY: usize = 1024 * 1024;
 /// Beyond the time of an ordinary body, a large one has to keep this pace (bytes per second).
 pub const MIN_RATE: u64 = 128 * 1024;
+/// Frames of one body that bring nothing. They are always there at once, so that no time-out would ever be looked at.
+pub const MAX_EMPTY: u32 = 100;
 /// A decoded body may be so many times its coded length; text that people send stays below a tenth of it.
 pub const MAX_RATIO: usize = 256;
 /// Below this the ratio says nothing.

@@ -32,6 +32,8 @@ const HANGS: Duration = Duration::from_secs(60);
 pub struct Memory {
     pub now: AtomicI64,
     pub broken: AtomicBool,
+    /// Takes no counts of refused requests.
+    pub refuses: AtomicBool,
     /// Commits wait for a permit here. Many of them, unless a test takes them away.
     pub commits: Semaphore,
     /// One permit for each admission that has begun.
@@ -46,6 +48,7 @@ impl Memory {
         Arc::new(Memory {
             now: AtomicI64::new(T0 * SECOND),
             broken: AtomicBool::new(false),
+            refuses: AtomicBool::new(false),
             commits: Semaphore::new(Semaphore::MAX_PERMITS / 2),
             begun: Semaphore::new(0),
             submitted: Mutex::default(),
@@ -113,8 +116,13 @@ impl Intake for Memory {
     }
 
     fn refused(&self, refusals: Refusals) -> BoxFuture<'_, Result<(), Unavailable>> {
-        self.refused.lock().unwrap().push(refusals);
-        Box::pin(async { Ok(()) })
+        Box::pin(async move {
+            if self.refuses.load(SeqCst) {
+                return Err(Unavailable("disk full".to_owned()));
+            }
+            self.refused.lock().unwrap().push(refusals);
+            Ok(())
+        })
     }
 
     fn now(&self) -> Micros {

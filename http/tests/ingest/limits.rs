@@ -145,3 +145,36 @@ async fn bodies_of_all_senders_share_one_buffer_and_a_declared_length_takes_none
     }
     assert_eq!(bed.push("d-2", &json(MIB)).await.status, 200);
 }
+
+#[tokio::test]
+async fn slow_bodies_together_stay_within_the_buffers() {
+    const SENT: usize = 64 * 1024;
+    let bed = Bed::with(vec![gh()], Limits { max_buffered: 2 * MIB, ..Limits::default() });
+    let mut uploads = Vec::new();
+    for _ in 0..64 {
+        let mut peer = bed.peer().await;
+        peer.send(&head("Content-Length: 1000000", "sha256=00")).await;
+        peer.send(&[b' '; SENT]).await;
+        uploads.push(Box::pin(async move { peer.answer().await.map(|answer| answer.status) }));
+    }
+    // Half of it is the source's share: so many bodies fit, all others are sent away without the rest.
+    let fit = MIB / SENT;
+    for _ in fit..64 {
+        let (status, _, others) = futures_util::future::select_all(uploads).await;
+        assert_eq!(status, Some(503));
+        uploads = others;
+    }
+    drop(uploads);
+}
+
+#[tokio::test]
+async fn a_sender_that_asks_first_is_told_to_go_on_or_not() {
+    let bed = Bed::new(vec![gh()]);
+    let mut peer = bed.peer().await;
+    peer.send(&head("Expect: 100-continue\r\nContent-Length: 1048577", "sha256=00")).await;
+    assert_eq!(peer.answer().await.map(|a| a.status), Some(413));
+    let mut peer = bed.peer().await;
+    peer.send(&head("Expect: 100-continue\r\nContent-Length: 2", &signature(b"{}"))).await;
+    peer.send(b"{}").await;
+    assert_eq!(peer.answer().await.map(|a| a.status), Some(200));
+}

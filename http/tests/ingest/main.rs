@@ -6,4 +6,7 @@ mod bytes;
 mod commit;
 mod framing;
 mod limits;
+mod refused;
+mod routed;
 mod slow;
+mod streams;
