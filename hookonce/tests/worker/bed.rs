@@ -117,6 +117,11 @@ impl Scripted {
         self.arrivals().into_iter().filter(|a| a.key == key).collect()
     }
 
+    /// On their way now.
+    pub fn now(&self) -> usize {
+        self.busy.load(Ordering::SeqCst)
+    }
+
     /// Most that were on their way at once.
     pub fn most(&self) -> usize {
         self.most.load(Ordering::SeqCst)
