@@ -7,6 +7,8 @@ mod generic;
 mod handshakes;
 mod hostile;
 mod key_errors;
+mod named_keys;
 mod negatives;
+mod profiles;
 mod signing;
 mod vectors;
