@@ -151,6 +151,7 @@ impl<'a> Build<'a> {
         match place {
             Place::Header(name) => self.spec.coverage.headers.iter().any(|h| h.eq_ignore_ascii_case(name)),
             Place::Query(_) => self.spec.coverage.target,
+            Place::Present(place) => self.is_signed(place),
             _ => true,
         }
     }
@@ -159,6 +160,7 @@ impl<'a> Build<'a> {
         match place {
             Place::Json(path) => path.root == Root::Item,
             Place::BodyHash => true,
+            Place::Present(place) => self.is_own(place),
             _ => false,
         }
     }
@@ -179,6 +181,7 @@ impl<'a> Build<'a> {
             }
             Place::Constant(text) => Source::Constant(text.clone()),
             Place::BodyHash => Source::BodyHash,
+            Place::Present(place) => Source::Present(Box::new(self.source(place))),
         }
     }
 

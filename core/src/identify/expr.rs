@@ -2,7 +2,7 @@
 //!
 //! `$.path`, `header:Name`, `query:NAME`, `form:NAME`, `form:NAME $.path`, `text:WORD`, `body-sha256`, or a template
 //! such as `{Entity}:{Action}`. In braces a bare name means `$.name`, anything else is a place; outside, text is
-//! literal and `{{`, `}}` are braces. Alternatives are a list of these, the first that holds counts (`rule`).
+//! literal and `{{`, `}}` are braces. `{?place}` is a condition. Alternatives are a list of these, the first that holds counts (`rule`).
 
 use std::fmt;
 
@@ -21,6 +21,8 @@ pub enum Place {
     FormJson(String, Path),
     Constant(String),
     BodyHash,
+    /// Something has to stand there for the alternative to hold; it adds no text. In braces only: `{?form:MessageSid}`.
+    Present(Box<Place>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +57,9 @@ impl Expr {
         let pieces = template(text)?;
         if !pieces.iter().any(|p| matches!(p, Piece::Value(_))) {
             return at(0, no_place(text));
+        }
+        if pieces.iter().all(|p| matches!(p, Piece::Value(Place::Present(_)))) {
+            return at(0, "a condition is no value. hint: write text beside it: `message.received{?form:MessageSid}`");
         }
         if pieces.len() > MAX_PIECES {
             return at(0, format!("a template has at most {MAX_PIECES} pieces"));
@@ -172,6 +177,13 @@ fn template(text: &str) -> Result<Vec<Piece>, ExprError> {
 
 /// The place in braces, `inside` being all that follows the opening one; and its length.
 fn braced(inside: &str, offset: usize) -> Result<(Place, usize), ExprError> {
+    if let Some(rest) = inside.strip_prefix('?') {
+        if rest.starts_with('?') {
+            return at(offset + 1, "one `?` is enough");
+        }
+        let (place, length) = braced(rest, offset + 1)?;
+        return Ok((Place::Present(Box::new(place)), length + 1));
+    }
     // A path may have a brace in a quoted name, so it says itself where it ends.
     let length = match path_length(inside) {
         Some(length) => length,
@@ -230,6 +242,7 @@ impl fmt::Display for Place {
             Place::FormJson(name, path) => write!(f, "form:{name} {path}"),
             Place::Constant(text) => write!(f, "text:{text}"),
             Place::BodyHash => f.write_str("body-sha256"),
+            Place::Present(place) => write!(f, "?{place}"),
         }
     }
 }
@@ -251,9 +264,12 @@ impl fmt::Display for Expr {
 
 /// The headers that an alternative reads, in lower case; none for a text that is no alternative.
 pub fn headers(text: &str) -> Vec<String> {
-    let read = |place: &Place| match place {
-        Place::Header(name) => Some(name.clone()),
-        _ => None,
-    };
+    fn read(place: &Place) -> Option<String> {
+        match place {
+            Place::Header(name) => Some(name.clone()),
+            Place::Present(place) => read(place),
+            _ => None,
+        }
+    }
     Expr::parse(text).map(|expr| expr.places().filter_map(read).collect()).unwrap_or_default()
 }

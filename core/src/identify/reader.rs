@@ -91,6 +91,7 @@ impl View<'_, '_> {
             Source::FormJson(name, plan) => inside_field(&shared.field(name)?, plan)?,
             Source::Constant(text) => Cow::Borrowed(text.as_bytes()),
             Source::BodyHash => Cow::Owned(frame::hex(&self.content).into_bytes()),
+            Source::Present(source) => return self.text(source).map(|_| Cow::Borrowed([].as_slice())),
         };
         (!text::absent(&text)).then_some(text)
     }

@@ -41,6 +41,8 @@ pub enum Source {
     FormJson(String, Box<Plan>),
     Constant(String),
     BodyHash,
+    /// Holds if something stands there, and adds no text.
+    Present(Box<Source>),
 }
 
 /// One alternative, ready to be read.

@@ -1,24 +1,7 @@
-//! The constants of the catalog are what the rest of the product can read: identity in forms that parse, handshakes and
-//! schemes that exist, and a default scheme that is not the weaker one.
+//! The constants of the catalog are what the rest of the product can read: handshakes and schemes that
+//! exist, and a default scheme that is not the weaker one.
 
-use hookonce_core::identify::Expr;
-use hookonce_core::provider::Provider;
 use hookonce_core::signature::{Algorithm, Hash, catalog, handshake};
-
-fn forms(provider: &Provider) -> impl Iterator<Item = &'static str> {
-    let known = provider.identity;
-    let lists = [known.key, known.kind, known.aggregate, known.time, known.version, known.delivery_id];
-    lists.into_iter().chain([known.attempt_mark]).flatten().copied()
-}
-
-#[test]
-fn every_form_of_every_profile_parses() {
-    for provider in catalog::all() {
-        for form in forms(provider) {
-            assert!(Expr::parse(form).is_ok(), "{}: {form}: {:?}", provider.id, Expr::parse(form));
-        }
-    }
-}
 
 #[test]
 fn profiles_name_what_exists_and_each_is_found_by_its_id() {

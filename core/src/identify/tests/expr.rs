@@ -19,6 +19,8 @@ fn texts_have_one_spelling() {
         ("{$$.object}:{$^.id}:{body-sha256}", "{$$.object}:{$^.id}:{body-sha256}"),
         ("{{{id}}}", "{{{$.id}}}"),
         ("message:{form:Sid}", "message:{form:Sid}"),
+        ("message.received{?form:Sid}", "message.received{?form:Sid}"),
+        ("x{?a.b}{?$.a['}']}", "x{?$.a.b}{?$.a['}']}"),
     ];
     for (text, spelled) in table {
         let expr = Expr::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
@@ -35,6 +37,10 @@ fn broken_texts_name_the_byte() {
         ("{a}:{b", 4, "this `{` is never closed"),
         ("{a}:b}", 5, "`}` closes nothing. hint: write `}}` for the character itself"),
         ("{}", 1, "a name is missing"),
+        ("{?}", 2, "a name is missing"),
+        ("x{??a}", 3, "one `?` is enough"),
+        ("{?a}", 0, "a condition is no value. hint: write text beside it: `message.received{?form:MessageSid}`"),
+        ("x{?a", 2, "this `{` is never closed"),
         ("{a-b}", 2, "a name with `-` is written in brackets. hint: `['event-data']`"),
         ("{a}:{$.b-c}", 8, "a name with `-` is written in brackets. hint: `['event-data']`"),
         ("{a}:{$.b[*]}", 5, "`$.b[*]` selects many values, one is needed"),

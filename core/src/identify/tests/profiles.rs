@@ -68,3 +68,20 @@ fn twilio_forms_without_a_token_fall_back_to_their_bytes() {
     let without = item(&rule, &request(body));
     assert_eq!((without.key.kind.name(), without.guard), ("body", None));
 }
+
+#[test]
+fn twilio_types_are_named_by_what_is_there() {
+    let rule = profile("twilio", Coverage { target: true, ..Coverage::default() });
+    for (body, kind) in [
+        ("MessageSid=SM1&MessageStatus=sent&SmsStatus=queued", "message.sent"),
+        ("SmsSid=SM1&SmsStatus=received", "message.received"),
+        ("CallSid=CA1&CallStatus=ringing", "call.ringing"),
+        ("MessageSid=SM1&Body=hi", "message.received"),
+        ("SmsSid=SM1&CallSid=CA1", "message.received"),
+        ("CallSid=CA1&Digits=1", "call"),
+        ("MessageSid=&CallSid=CA1", "call"),
+        ("Digits=1", "unknown"),
+    ] {
+        assert_eq!(item(&rule, &request(body)).kind, kind, "{body}");
+    }
+}

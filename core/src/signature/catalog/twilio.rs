@@ -38,7 +38,15 @@ pub static TWILIO: Provider = Provider {
     handshakes: &[],
     identity: Identity {
         key: &["header:I-Twilio-Idempotency-Token"],
-        kind: &["message.{form:MessageStatus}", "message.{form:SmsStatus}", "call.{form:CallStatus}"],
+        kind: &[
+            "message.{form:MessageStatus}",
+            "message.{form:SmsStatus}",
+            "call.{form:CallStatus}",
+            // Inbound: the sid only has to be there.
+            "message.received{?form:MessageSid}",
+            "message.received{?form:SmsSid}",
+            "call{?form:CallSid}",
+        ],
         aggregate: &[
             "{form:AccountSid}:message:{form:MessageSid}",
             "{form:AccountSid}:call:{form:CallSid}",
