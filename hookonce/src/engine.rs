@@ -128,17 +128,12 @@ impl Engine {
 
     /// A person's decision, and the hints that let it take effect at once.
     pub async fn command(&self, command: Command, who: Who) -> Result<Result<i64, Refused>, StoreError> {
-        let pause = match command {
-            Command::ConsumerPause { consumer } => Some((consumer, true)),
-            Command::ConsumerResume { consumer } => Some((consumer, false)),
-            _ => None,
-        };
-        let answer = self.node.store.command(command, who).await?;
-        if let (Ok(_), Some((consumer, paused))) = (&answer, pause) {
-            self.node.hub.pause(consumer, paused);
-        }
-        self.node.hub.all();
-        Ok(answer)
+        self.handle().command(command, who).await
+    }
+
+    /// For whoever decides from outside. It outlives the loops.
+    pub fn handle(&self) -> Handle {
+        Handle(Arc::clone(&self.node))
     }
 
     /// Ends when the store has failed for good, with the reason: then this process must not answer 2xx any more.
@@ -160,6 +155,37 @@ impl Engine {
                 tracing::warn!("leases could not be given back: they end by themselves");
             }
         }
+    }
+}
+
+/// Decisions on a running engine. Clones are the same engine.
+#[derive(Clone)]
+pub struct Handle(Arc<Node>);
+
+impl std::fmt::Debug for Handle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Handle")
+    }
+}
+
+impl Handle {
+    pub fn hub(&self) -> &Hub {
+        &self.0.hub
+    }
+
+    /// A person's decision, and the hints that let it take effect at once.
+    pub async fn command(&self, command: Command, who: Who) -> Result<Result<i64, Refused>, StoreError> {
+        let pause = match command {
+            Command::ConsumerPause { consumer } => Some((consumer, true)),
+            Command::ConsumerResume { consumer } => Some((consumer, false)),
+            _ => None,
+        };
+        let answer = self.0.store.command(command, who).await?;
+        if let (Ok(_), Some((consumer, paused))) = (&answer, pause) {
+            self.0.hub.pause(consumer, paused);
+        }
+        self.0.hub.all();
+        Ok(answer)
     }
 }
 

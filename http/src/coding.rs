@@ -5,11 +5,20 @@ use std::io::{self, Read};
 
 use bytes::Bytes;
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
+use hookonce_core::request::Headers;
 use http::{HeaderMap, header};
 
 use crate::answer::Declined;
-use crate::budget::Held;
+use crate::budget::{Budget, Held};
 use crate::limits::{MAX_RATIO, RATIO_FLOOR};
+
+/// A stored body without its coding, for whoever maps it again. It came through the same caps when it was stored.
+pub fn decoded(headers: &Headers, wire: &Bytes) -> Option<Bytes> {
+    let map: HeaderMap = headers.0.iter().cloned().collect();
+    let all = Budget::new(usize::MAX);
+    let mut held = Held::new(&all, &all);
+    Coding::of(&map).and_then(|coding| coding.decode(wire, usize::MAX, &mut held)).ok()
+}
 
 /// Decoded at a time.
 const STEP: usize = 16 * 1024;

@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use hookonce_core::identify::Rule;
 use hookonce_core::signature::handshake::Handshake;
-use hookonce_core::signature::{KeyError, Keys, Options, Signed};
+use hookonce_core::signature::{Keys, Options, Signed};
 use hookonce_core::source::Respond;
 use http::{HeaderName, HeaderValue, Method};
 
@@ -32,7 +32,7 @@ pub enum Verification {
     /// `verify = "none"`, written out by the user.
     None,
     /// Its secret is missing. The others run; this one answers 503 and alarms.
-    Missing(KeyError),
+    Missing(String),
 }
 
 #[derive(Clone, Debug)]

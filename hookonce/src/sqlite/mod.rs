@@ -72,3 +72,8 @@ impl Default for Options {
         }
     }
 }
+
+/// Of the SQLite that is compiled in.
+pub fn version() -> &'static str {
+    rusqlite::version()
+}
