@@ -22,13 +22,15 @@ pub enum Exit {
     Unreachable = 7,
     TimedOut = 8,
     Partly = 9,
+    /// A write or a flush of the store failed, so the server ended itself.
+    StoreFailed = 10,
     Interrupted = 130,
     Terminated = 143,
 }
 
 impl Exit {
     #[cfg(test)]
-    pub const ALL: [Exit; 12] = [
+    pub const ALL: [Exit; 13] = [
         Exit::Done,
         Exit::Failed,
         Exit::Usage,
@@ -39,6 +41,7 @@ impl Exit {
         Exit::Unreachable,
         Exit::TimedOut,
         Exit::Partly,
+        Exit::StoreFailed,
         Exit::Interrupted,
         Exit::Terminated,
     ];
@@ -56,6 +59,7 @@ impl Exit {
             Exit::Unreachable => "unreachable",
             Exit::TimedOut => "timed-out",
             Exit::Partly => "partly",
+            Exit::StoreFailed => "store-failed",
             Exit::Interrupted => "interrupted",
             Exit::Terminated => "terminated",
         }

@@ -1,0 +1,171 @@
+//! The server's life: open the store, start the loops, open the doors, wait, drain. In this order, so that nothing is
+//! answered before it can be stored and nothing is closed while somebody is still answered.
+
+use std::future::IntoFuture as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use hookonce::engine::Engine;
+use hookonce::sqlite::SqliteStore;
+use hookonce::store::Store;
+use hookonce::{alarm, chance, sqlite};
+use hookonce_http::{Ingest, Limits, Listener, Server, Source, Verification};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::{consumers, sources, telemetry};
+use crate::admin::{self, Admin, Readiness, auth};
+use crate::config::{Config, meant};
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub drain_delay: Duration,
+    pub shutdown_timeout: Duration,
+    pub log_level: String,
+    pub log_json: bool,
+    pub colour: bool,
+}
+
+/// How a server's life ended.
+#[derive(Debug)]
+pub enum Ended {
+    Drained,
+    StoreFailed(String),
+}
+
+/// What a person is told while it starts.
+pub type Say<'a> = &'a (dyn Fn(&str) + Sync);
+
+pub async fn run(mut config: Config, options: Options, say: Say<'_>) -> Result<Ended> {
+    telemetry::logs(&options.log_level, options.log_json, options.colour)?;
+    let metrics = telemetry::metrics()?;
+    let mut signals = Signals::new()?;
+    let store = open(&config.store, say).await?;
+    let (doors, rules) = sources::sources(std::mem::take(&mut config.sources), &*store).await?;
+    let engine = Engine::start(store.clone(), consumers::posts(&config.consumers)?, Arc::new(chance::System)).await?;
+    let readiness = Arc::new(Readiness::default());
+    let admin = Admin {
+        store: store.clone(),
+        commands: engine.handle(),
+        rules: Arc::new(rules),
+        readiness: readiness.clone(),
+        metrics,
+    };
+    let admin = open_admin(&config, admin).await?;
+    greet(&config, &doors, say);
+    let server = open_doors(&config, &engine, doors)?;
+    readiness.open();
+    say("ready     (Ctrl-C stops, nothing is lost)");
+
+    let ended = tokio::select! {
+        () = signals.next() => Ended::Drained,
+        why = engine.failed() => Ended::StoreFailed(why),
+    };
+    if let Ended::StoreFailed(_) = ended {
+        // A page cache that has lied once is not asked again: no drain, no last commit (trap T4).
+        readiness.fail();
+        return Ok(ended);
+    }
+    readiness.drain();
+    say("draining  (a second signal ends it at once)");
+    tokio::select! {
+        () = drain(&options, server, engine) => {}
+        () = signals.next() => {}
+    }
+    admin.abort();
+    store.close().await.context("cannot close the store")?;
+    Ok(ended)
+}
+
+/// The store is opened on a thread of its own: recovery after a crash reads and writes files.
+async fn open(config: &meant::Store, say: Say<'_>) -> Result<Arc<dyn Store>> {
+    let began = Instant::now();
+    let path = config.work.clone();
+    let store = tokio::task::spawn_blocking(move || SqliteStore::open(&path, sqlite::Options::default())).await??;
+    say(&format!(
+        "store     sqlite {}   WAL, synchronous=FULL, SQLite {}   ready in {} ms",
+        config.work.display(),
+        sqlite::version(),
+        began.elapsed().as_millis()
+    ));
+    Ok(Arc::new(store))
+}
+
+async fn open_admin(config: &Config, admin: Admin) -> Result<JoinHandle<std::io::Result<()>>> {
+    let listener = TcpListener::bind(config.admin.listen)
+        .await
+        .with_context(|| format!("cannot listen on {} for the admin API", config.admin.listen))?;
+    let router = admin::router(admin, auth::write_token(&config.store.work)?);
+    Ok(tokio::spawn(axum::serve(listener, router).into_future()))
+}
+
+fn open_doors(config: &Config, engine: &Engine, doors: Vec<Source>) -> Result<Server> {
+    for door in doors.iter() {
+        if let Verification::Missing(why) = &door.verification {
+            alarm::raise("source_without_secret", &format!("source `{}` answers 503: {why}", door.name));
+        }
+    }
+    let listener = Listener::bind(config.ingest.listen)
+        .with_context(|| format!("cannot listen on {} for webhooks", config.ingest.listen))?;
+    hookonce_http::describe();
+    let ingest = Ingest::new(Arc::new(engine.inbox()), doors, limits(&config.ingest));
+    Ok(Server::start(ingest, listener))
+}
+
+fn limits(written: &meant::Ingest) -> Limits {
+    Limits {
+        first_byte: written.first_byte,
+        head: written.head,
+        body: written.body,
+        idle: written.idle,
+        max_buffered: usize::try_from(written.max_buffered).unwrap_or(usize::MAX),
+        ..Limits::default()
+    }
+}
+
+fn greet(config: &Config, doors: &[Source], say: Say<'_>) {
+    for door in doors {
+        let note = match door.verification {
+            Verification::Keys(_) => "",
+            Verification::None => "   not verified: anybody may send",
+            Verification::Missing(_) => "   answers 503: its secret is missing",
+        };
+        say(&format!("ingest    http://{}/in/{}{note}", config.ingest.listen, door.name));
+    }
+    let token = auth::token_file(&config.store.work);
+    say(&format!("admin     http://{}/   token in {}", config.admin.listen, token.display()));
+}
+
+/// Load balancers notice an unready node only after a while; until then it goes on taking requests. Then the doors close,
+/// and last of all the loops, which give back what they hold.
+async fn drain(options: &Options, server: Server, engine: Engine) {
+    tokio::time::sleep(options.drain_delay).await;
+    let end = Instant::now() + options.shutdown_timeout;
+    let cut = server.drain(options.shutdown_timeout).await;
+    if cut > 0 {
+        tracing::warn!(connections = cut, "connections were cut at the end of the drain, none of them answered 2xx");
+    }
+    engine.shutdown(end.saturating_duration_since(Instant::now())).await;
+}
+
+/// SIGTERM and SIGINT, each a wish to end.
+struct Signals {
+    term: Signal,
+    int: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Signals> {
+        Ok(Signals { term: signal(SignalKind::terminate())?, int: signal(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.term.recv() => {}
+            _ = self.int.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Logs on stderr, numbers for `/metrics`. One line where something is handled; never a body, never a secret.
+
+use anyhow::{Context as _, Result};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use tracing_subscriber::EnvFilter;
+
+/// Seconds: from a commit in the page cache to a provider's patience.
+const SECONDS: &[f64] = &[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+const BATCH: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
+const BYTES: &[f64] = &[256.0, 1024.0, 4096.0, 16384.0, 65536.0, 262_144.0, 1_048_576.0, 8_388_608.0, 33_554_432.0];
+
+pub fn logs(level: &str, json: bool, colour: bool) -> Result<()> {
+    let filter = EnvFilter::try_new(level).with_context(|| format!("`{level}` is no log level"))?;
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colour);
+    let set = if json { builder.json().try_init() } else { builder.try_init() };
+    set.map_err(|e| anyhow::anyhow!("cannot set up logs: {e}"))
+}
+
+pub fn metrics() -> Result<PrometheusHandle> {
+    let buckets = [("_seconds", SECONDS), ("_batch_events", BATCH), ("_bytes", BYTES)];
+    let mut builder = PrometheusBuilder::new();
+    for (suffix, values) in buckets {
+        builder = builder.set_buckets_for_metric(Matcher::Suffix(suffix.to_owned()), values)?;
+    }
+    builder.install_recorder().context("cannot set up metrics")
+}
