@@ -3,13 +3,27 @@
 
 mod check;
 mod completions;
+mod consumers;
 mod context;
+mod dead;
+mod deliveries;
+mod demo;
+mod events;
 mod failure;
+mod healthcheck;
+mod held;
 mod init;
 pub mod output;
+mod page;
 mod providers;
+mod remote;
+mod requests;
+mod samples;
+mod send;
+mod serve;
 mod sign;
 mod verify;
+mod why;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -27,11 +41,11 @@ pub use failure::{Exit, Failure};
     version,
     about = "The durable, idempotent inbox for webhooks",
     before_help = "Examples:
-  hookonce init --source stripe     write hookonce.toml and a secret to try it with
-  hookonce check                    say everything that is wrong with the configuration
-  hookonce completions bash         completions for your shell",
+  hookonce demo --once                        what it is for, in a few seconds
+  hookonce init --source stripe --yes         write hookonce.toml and a secret to try it with
+  hookonce serve --dev                        run it",
     after_help = "Exit codes: 0 done, 1 failed, 2 usage, 3 configuration, 4 not authorised, 5 not found, 6 precondition,
-7 server unreachable (safe to retry), 8 timed out, 9 partly done.",
+7 server unreachable (safe to retry), 8 timed out, 9 partly done, 10 the store failed.",
     propagate_version = true,
     arg_required_else_help = true,
     subcommand_required = true
@@ -46,21 +60,43 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(init::Args),
+    Serve(serve::Args),
+    Demo(demo::Args),
     Check(check::Args),
-    Completions(completions::Args),
+    Send(send::Args),
+    Events(events::Args),
+    Requests(requests::Args),
+    Deliveries(deliveries::Args),
+    Consumers(consumers::Args),
+    Held(held::Args),
+    Dead(dead::Args),
+    Why(why::Args),
     Providers(providers::Args),
     Sign(sign::Args),
     Verify(verify::Args),
+    Healthcheck(healthcheck::Args),
+    Completions(completions::Args),
 }
 
 fn run(command: Command, ctx: &Context) -> Result<(), Failure> {
     match command {
         Command::Init(args) => init::run(args, ctx),
+        Command::Serve(args) => serve::run(args, ctx),
+        Command::Demo(args) => demo::run(args, ctx),
         Command::Check(args) => check::run(args, ctx),
-        Command::Completions(args) => completions::run(args, ctx),
+        Command::Send(args) => send::run(args, ctx),
+        Command::Events(args) => events::run(args, ctx),
+        Command::Requests(args) => requests::run(args, ctx),
+        Command::Deliveries(args) => deliveries::run(args, ctx),
+        Command::Consumers(args) => consumers::run(args, ctx),
+        Command::Held(args) => held::run(args, ctx),
+        Command::Dead(args) => dead::run(args, ctx),
+        Command::Why(args) => why::run(args, ctx),
         Command::Providers(args) => providers::run(args, ctx),
         Command::Sign(args) => sign::run(args, ctx),
         Command::Verify(args) => verify::run(args, ctx),
+        Command::Healthcheck(args) => healthcheck::run(args, ctx),
+        Command::Completions(args) => completions::run(args, ctx),
     }
 }
 
