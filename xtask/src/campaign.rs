@@ -2,6 +2,8 @@
 //!
 //! The campaigns themselves live in the crate `judge`; here is only what they need of the machine.
 
+use std::path::Path;
+
 use anyhow::Result;
 
 use crate::run::{need, run};
@@ -14,16 +16,17 @@ pub struct Args {
 }
 
 pub fn run_asked(args: &Args) -> Result<()> {
-    judge(&args.line.iter().map(String::as_str).collect::<Vec<_>>())
+    judge(&args.line.iter().map(String::as_str).collect::<Vec<_>>(), None)
 }
 
-/// Runs the judge with these words.
-pub fn judge(line: &[&str]) -> Result<()> {
+/// Runs the judge with these words, on that server or on one that it builds itself.
+pub fn judge(line: &[&str], binary: Option<&Path>) -> Result<()> {
     if line.first() == Some(&"power") {
         need("mkfs.ext4", "e2fsprogs")?;
         need("losetup", "mount")?;
         need("python3", "python3-minimal")?;
     }
     let start = ["run", "--quiet", "--locked", "--package", "hookonce-judge", "--"];
-    run("cargo", &[&start, line].concat(), &[])
+    let env = binary.and_then(Path::to_str).map(|b| ("HOOKONCE_BIN", b));
+    run("cargo", &[&start, line].concat(), env.as_slice())
 }

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 
 use crate::run::run;
-use crate::{fence, tidy};
+use crate::{bench, binaries, campaign, clients, fence, tidy};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -20,6 +20,14 @@ const STEPS: &[Step] = &[
     ("fence", fence::run),
     ("lint", || run("cargo", &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
     ("unit", || run("cargo", &["test", "--locked", "--workspace"], &[])),
+    ("binaries", binaries::build),
+    ("demo", demo),
+    ("clients", clients::run_all),
+    ("planted", || faults(&["planted"])),
+    ("kill", || faults(&["kill", "--cycles", "60"])),
+    ("power", || faults(&["power", "--cycles", "40"])),
+    ("power-control", || faults(&["power", "--synchronous", "normal"])),
+    ("bench", bench_short),
 ];
 
 pub fn run_steps(args: &Args) -> Result<()> {
@@ -36,4 +44,20 @@ pub fn run_steps(args: &Args) -> Result<()> {
     }
     println!("steps: {done} passed, 0 failed");
     Ok(())
+}
+
+/// The judge on the build that was made for it.
+fn faults(line: &[&str]) -> Result<()> {
+    campaign::judge(line, Some(&binaries::planted()))
+}
+
+/// The newcomer's first command keeps every promise that it prints.
+fn demo() -> Result<()> {
+    run("target/plain/hookonce", &["demo", "--once"], &[])
+}
+
+/// The bench in the profile that everything else was built in: half the bars, ratios against the same profile.
+fn bench_short() -> Result<()> {
+    run("cargo", &["build", "--locked", "-p", "hookonce-bench"], &[])?;
+    bench::measure("debug", true, &[])
 }
