@@ -149,3 +149,95 @@ impl Pace {
         timer.as_mut().poll(cx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+    use tokio::time::advance;
+
+    use super::*;
+    use crate::budget::Budget;
+
+    /// Frames as a test sends them; the end is when it has no more to send.
+    struct Sent(UnboundedReceiver<&'static [u8]>);
+
+    impl Body for Sent {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            self.0.poll_recv(cx).map(|data| data.map(|data| Ok(Frame::data(Bytes::from_static(data)))))
+        }
+    }
+
+    /// Frames without bytes, always there.
+    struct Nothing;
+
+    impl Body for Nothing {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            Poll::Ready(Some(Ok(Frame::data(Bytes::new()))))
+        }
+    }
+
+    const TIME: Duration = Duration::from_secs(10);
+    const SECOND_OF_BYTES: &[u8] = &[0; MIN_RATE as usize];
+
+    fn held() -> Held {
+        Held::new(&Budget::new(usize::MAX), &Budget::new(usize::MAX))
+    }
+
+    /// Sends a piece each `step` seconds; how it ended, and after how many pieces.
+    async fn paced(piece: &'static [u8], pieces: usize, step: u64) -> (Result<usize, Declined>, usize) {
+        let (sender, receiver) = unbounded_channel();
+        let reading = tokio::spawn(async move {
+            let mut held = held();
+            read(Sent(receiver), usize::MAX, TIME, &mut held).await.map(|whole| whole.len())
+        });
+        let mut sent = 0;
+        while sent < pieces && sender.send(piece).is_ok() {
+            sent += 1;
+            tokio::task::yield_now().await;
+            advance(Duration::from_secs(step)).await;
+            tokio::task::yield_now().await;
+        }
+        drop(sender);
+        (reading.await.expect("no panic"), sent)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_keeps_its_pace_has_the_time_that_it_needs() {
+        let (whole, sent) = paced(SECOND_OF_BYTES, 60, 1).await;
+        assert_eq!((whole.ok(), sent), (Some(60 * SECOND_OF_BYTES.len()), 60));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_of_single_bytes_has_the_time_of_an_ordinary_one() {
+        let (slow, sent) = paced(b"x", 60, 1).await;
+        assert!(matches!(slow, Err(Declined::Slow)));
+        assert!((10..=11).contains(&sent), "{sent}");
+    }
+
+    #[tokio::test]
+    async fn frames_without_bytes_come_to_an_end() {
+        let mut held = held();
+        assert!(matches!(read(Nothing, 10, TIME, &mut held).await, Err(Declined::Malformed(_))));
+    }
+
+    #[tokio::test]
+    async fn a_buffer_is_never_larger_than_its_end() {
+        let mut whole = Whole::Nothing;
+        for _ in 0..100 {
+            whole.push(Bytes::from_static(&[0; 1000]), 100_000);
+        }
+        let Whole::Buffer(buffer) = &whole else { panic!("pieces were put together") };
+        assert_eq!((buffer.len(), buffer.capacity()), (100_000, 100_000));
+    }
+}

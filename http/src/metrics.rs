@@ -95,7 +95,7 @@ impl Counters {
         Counters {
             outcomes: OUTCOMES.map(|(_, name)| counter!(REQUESTS, "source" => source.clone(), "outcome" => name)),
             duration: histogram!(DURATION, "source" => source.clone()),
-            body: histogram!(BODY, "source" => source.clone()),
+            body: histogram!(BODY, "source" => source),
         }
     }
 

@@ -1,5 +1,7 @@
 //! The bugs that can be planted here do what they say: the judge looks for exactly these. Run with `--features planted`.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 #[path = "ingest/bed.rs"]
 #[allow(dead_code)]
 mod bed;

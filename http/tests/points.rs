@@ -1,5 +1,7 @@
 //! A webhook passes the kill points of ingest in their order. Run with `--features failpoints`.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 #[path = "ingest/bed.rs"]
 #[allow(dead_code)]
 mod bed;
