@@ -1,5 +1,6 @@
 //! The conformance suite: every script of `tests/scripts` on every bed, each a case of its own name.
 
+use hookonce::sqlite::bed::SqliteBed;
 use hookonce::testkit::script::{bed::ModelBed, check};
 
 macro_rules! scripts {
@@ -10,6 +11,14 @@ macro_rules! scripts {
             fn $name() {
                 let script = include_str!(concat!("scripts/", stringify!($name), ".txt"));
                 super::check(stringify!($name), script, &super::ModelBed::default());
+            })+
+        }
+        mod sqlite {
+            $(#[test]
+            fn $name() {
+                let script = include_str!(concat!("scripts/", stringify!($name), ".txt"));
+                let folder = tempfile::tempdir().expect("a folder for the store");
+                super::check(stringify!($name), script, &super::SqliteBed::new(folder.path()));
             })+
         }
     };

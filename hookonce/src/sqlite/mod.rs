@@ -12,6 +12,8 @@ use crate::sql::call::Tap;
 
 mod admit;
 mod audit;
+#[cfg(feature = "testkit")]
+pub mod bed;
 mod bodies;
 mod checkpoint;
 mod claim;
