@@ -183,14 +183,20 @@ struct Doorman {
 impl Doorman {
     async fn run(self, listener: TcpListener, stop: CancellationToken) {
         let accept = async {
+            let mut failing = false;
             loop {
                 // Who comes while all slots are taken waits in the kernel's queue, which costs us nothing.
                 let Ok(slot) = self.slots.clone().acquire_owned().await else { return };
                 match listener.accept().await {
-                    Ok((stream, from)) => self.admit(stream, from.ip(), slot),
+                    Ok((stream, from)) => {
+                        failing = false;
+                        self.admit(stream, from.ip(), slot);
+                    }
                     Err(error) if is_of_peer(&error) => {}
                     Err(error) => {
-                        tracing::error!(error = %error, "cannot accept connections");
+                        if !std::mem::replace(&mut failing, true) {
+                            tracing::error!(error = %error, "cannot accept connections");
+                        }
                         sleep(BREATH).await;
                     }
                 }

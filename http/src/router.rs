@@ -50,7 +50,7 @@ where
     }
 }
 
-/// The public routes, and no others. Refused requests are reported to the store for as long as somebody runs
+/// The public routes, and no others. As on a socket, a request without a Host is refused. Refused requests are reported to the store for as long as somebody runs
 /// [`Ingest::report`].
 pub fn router(ingest: Arc<Ingest>) -> Router {
     let service = any_service(IngestService::new(ingest));

@@ -190,3 +190,26 @@ async fn f24_what_does_not_finish_within_the_grace_is_cut_without_a_2xx() {
     assert!(head.answer().await.is_none() && upload.answer().await.is_none());
     assert_eq!(memory.events(), 1);
 }
+
+#[tokio::test]
+async fn f24_many_bad_connections_keep_nobody_waiting_and_all_end() {
+    const EACH: usize = 40;
+    let limits = Limits { first_byte: SHORT, head: SHORT, body: SHORT, idle: SHORT, ..Limits::default() };
+    let bed = Bed::with(vec![gh()], limits);
+    let body = push("/in/gh", "d-slow", &[b' '; 1000]);
+    let starts: [&[u8]; 4] = [b"", b"POST /in/gh HT", &body[..body.len() - 500], &push("/in/none", "d-0", b"{}")];
+    let mut bad = Vec::new();
+    for start in starts.iter().cycle().take(EACH * starts.len()) {
+        let mut peer = bed.peer().await;
+        peer.send(start).await;
+        bad.push(peer);
+    }
+    for n in 0..EACH {
+        assert_eq!(bed.push(&format!("d-{n}"), b"{}").await.status, 200);
+    }
+    for mut peer in bad {
+        // An answer, if one came, then the end.
+        while peer.answer().await.is_some() {}
+    }
+    assert_eq!(bed.memory.events(), EACH);
+}
