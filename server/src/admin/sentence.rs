@@ -6,7 +6,7 @@ use hookonce_core::id;
 /// Reads the evidence in the order in which it decides: held, not routed, then each consumer's delivery.
 pub fn of(why: &Why) -> String {
     let event = &why.event;
-    let head = format!("{} is a `{}` from {}, {}", id::event(event.id), event.kind, event.source, times(event.seen));
+    let head = format!("{} ({} from {}) was {}", id::event(event.id), event.kind, event.source, times(event.seen));
     let tail = match (&why.hold, why.deliveries.as_slice()) {
         (Some(hold), _) if hold.reason == "no_consumer" => "no consumer takes it; it is kept until one does".to_owned(),
         (Some(hold), _) => format!("it is held ({}) and waits for `hookonce held release|drop`", hold.reason),

@@ -129,7 +129,8 @@ pub struct Done {
 
 /// Micros since the epoch as RFC 3339; what cannot be a time is shown as the number.
 pub fn time(micros: i64) -> String {
-    jiff::Timestamp::from_microsecond(micros).map_or_else(|_| micros.to_string(), |t| t.to_string())
+    // Always six digits, so that columns stand below each other.
+    jiff::Timestamp::from_microsecond(micros).map_or_else(|_| micros.to_string(), |t| format!("{t:.6}"))
 }
 
 impl From<view::EventRow> for Event {

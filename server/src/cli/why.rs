@@ -25,7 +25,7 @@ pub fn run(args: Args, ctx: &Context) -> Result<(), Failure> {
 
 fn text(why: &Why) -> String {
     let mut lines = vec![why.sentence.clone(), String::new()];
-    lines.push(format!("{}  stored     key {} ({})", why.event.received_at, why.event.key, why.event.key_kind));
+    lines.push(format!("key {} ({})", why.event.key, why.event.key_kind));
     for request in &why.requests {
         let reason = request.reason.as_deref().unwrap_or_default();
         lines.push(format!("{}  {:<10} {} {reason}", request.at, request.verdict, request.id).trim_end().to_owned());
