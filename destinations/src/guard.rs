@@ -217,21 +217,22 @@ const V6: &[(&str, Class)] = &[
     ("3fff::/20", Class::Reserved),
 ];
 
-static NETS: LazyLock<(Vec<(Ipv4Net, Class)>, Vec<(Ipv6Net, Class)>)> = LazyLock::new(|| {
-    let v4 = V4.iter().map(|(net, class)| (net.parse().expect("a constant of this file"), *class));
-    let v6 = V6.iter().map(|(net, class)| (net.parse().expect("a constant of this file"), *class));
-    (v4.collect(), v6.collect())
-});
+static NETS_V4: LazyLock<Vec<(Ipv4Net, Class)>> = LazyLock::new(|| nets(V4));
+static NETS_V6: LazyLock<Vec<(Ipv6Net, Class)>> = LazyLock::new(|| nets(V6));
+
+fn nets<N: std::str::FromStr<Err: fmt::Debug>>(written: &[(&str, Class)]) -> Vec<(N, Class)> {
+    written.iter().map(|(net, class)| (net.parse().expect("a constant of this file"), *class)).collect()
+}
 
 fn class_v4(ip: Ipv4Addr) -> Option<Class> {
-    NETS.0.iter().find(|(net, _)| net.contains(&ip)).map(|(_, class)| *class)
+    NETS_V4.iter().find(|(net, _)| net.contains(&ip)).map(|(_, class)| *class)
 }
 
 fn class_v6(ip: Ipv6Addr) -> Option<Class> {
     if let Some(inner) = inner_v4(ip) {
         return class_v4(inner);
     }
-    let listed = NETS.1.iter().find(|(net, _)| net.contains(&ip)).map(|(_, class)| *class);
+    let listed = NETS_V6.iter().find(|(net, _)| net.contains(&ip)).map(|(_, class)| *class);
     let global = ip.segments()[0] & 0xe000 == 0x2000;
     listed.or((!global).then_some(Class::Reserved))
 }

@@ -1,5 +1,7 @@
 //! The `http` destination over real sockets: the suite of all destinations, then what is HTTP's own.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::sync::Arc;
 use std::time::Duration;
 

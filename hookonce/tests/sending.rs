@@ -1,5 +1,7 @@
 //! The whole way out on the embedded store: admission, router, worker, real sockets.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt as _;
-use futures_util::future::{BoxFuture, pending};
+use futures_util::future::BoxFuture;
 use hookonce::store::{Identity, Passed, Refusals, Run, Store, StoreError, Swept, Verb};
 use hookonce::testkit::model::ModelStore;
 use hookonce::view::{Page, Query};
@@ -27,8 +27,6 @@ pub enum Fault {
     After(fn() -> StoreError),
     /// It gets there once this is rung.
     Late(Arc<Notify>),
-    /// Neither it nor its answer ever arrives.
-    Lost,
 }
 
 pub fn busy() -> StoreError {
@@ -88,7 +86,6 @@ impl Faulty {
                     bell.notified().await;
                     call().await
                 }
-                Some(Fault::Lost) => pending().await,
             }
         }
         .boxed()
