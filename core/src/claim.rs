@@ -22,7 +22,7 @@ pub struct Ask {
 }
 
 /// A work row as the claim left it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Claimed {
     pub lease: Lease,
     /// Of the delivery, which a move to the tail keeps.

@@ -69,7 +69,8 @@ pub fn write(rows: &mut Rows, opened: &Opened, routing: &Routing, now: Micros, n
     passed
 }
 
-fn idle(next: &Opened) -> bool {
+/// Nothing to do for a pass.
+pub fn idle(next: &Opened) -> bool {
     next.own.is_none() && next.requests.is_empty() && next.upto == next.last.pos
 }
 

@@ -25,6 +25,13 @@ pub fn sweep_lanes(rows: &Rows) -> Vec<(i64, i64)> {
     heads.into_iter().filter(|(_, seq)| idle(*seq)).collect()
 }
 
+/// At a start: what an earlier process held is due at once. Its token stays, so that the claim counts it as lost.
+pub fn open_due(rows: &mut Rows, now: Micros, instance: i64) {
+    for work in rows.work.values_mut().filter(|w| w.owner.is_some_and(|owner| owner != instance)) {
+        work.due = work.due.min(now);
+    }
+}
+
 /// The verb: copies of refused requests, apart from the inbox (invariant 22).
 pub fn refused(rows: &mut Rows, refusals: &Refusals) {
     for sample in &refusals.samples {
