@@ -14,6 +14,7 @@ pub mod wire;
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
@@ -34,7 +35,7 @@ pub struct Admin {
     /// Decisions go through the engine, so that they take effect at once.
     pub commands: Handle,
     /// Identity rules by source name, for what is mapped again.
-    pub rules: Arc<Rules>,
+    pub rules: Arc<ArcSwap<Rules>>,
     pub readiness: Arc<Readiness>,
     pub metrics: PrometheusHandle,
 }

@@ -41,8 +41,10 @@ pub async fn admit(
     let Page::Raw(raw) = admin.store.read(Query::RequestRaw { id: number }).await? else {
         return Err(Problem::not_found("payload"));
     };
-    let rule = admin.rules.get(&row.source).ok_or_else(|| Problem::not_found("source"))?;
-    let mapped = mapped_again(rule, &row, &raw)?;
+    let rules = admin.rules.load();
+    let rule = rules.get(&row.source).ok_or_else(|| Problem::not_found("source"))?;
+    let rule = rule.clone();
+    let mapped = mapped_again(&rule, &row, &raw)?;
     let submission = Submission {
         source: rule.source.clone(),
         namespace: rule.namespace.clone(),

@@ -53,7 +53,7 @@ pub fn run(args: Args, ctx: &Context) -> Result<(), Failure> {
         colour: ctx.output.styled_talk(),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let ended = runtime.block_on(serve::run(config, options, &|line| ctx.output.say(line)))?;
+    let ended = runtime.block_on(serve::run(config, flags, options, &|line| ctx.output.say(line)))?;
     match ended {
         Ended::Drained => Ok(()),
         Ended::StoreFailed(why) => Err(Failure::new(Exit::StoreFailed, "the store failed; nothing is answered 2xx any more")

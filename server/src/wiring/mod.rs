@@ -2,6 +2,7 @@
 //! and `serve` starts them in the order in which they need each other.
 
 mod consumers;
+mod reload;
 pub mod serve;
 pub mod sources;
 mod telemetry;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use arc_swap::ArcSwap;
 use hookonce::engine::Engine;
 use hookonce::sqlite::SqliteStore;
 use hookonce::store::Store;
@@ -16,9 +17,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use super::reload::{Fixed, Reload};
 use super::{consumers, sources, telemetry};
 use crate::admin::{self, Admin, Readiness, auth};
-use crate::config::{Config, meant};
+use crate::config::{Config, Flags, meant};
 
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -39,24 +41,34 @@ pub enum Ended {
 /// What a person is told while it starts.
 pub type Say<'a> = &'a (dyn Fn(&str) + Sync);
 
-pub async fn run(mut config: Config, options: Options, say: Say<'_>) -> Result<Ended> {
+pub async fn run(mut config: Config, flags: Flags, options: Options, say: Say<'_>) -> Result<Ended> {
     telemetry::logs(&options.log_level, options.log_json, options.colour)?;
     let metrics = telemetry::metrics()?;
     let mut signals = Signals::new()?;
     let store = open(&config.store, say).await?;
     let (doors, rules) = sources::sources(std::mem::take(&mut config.sources), &*store).await?;
+    let rules = Arc::new(ArcSwap::from_pointee(rules));
     let engine = Engine::start(store.clone(), consumers::posts(&config.consumers)?, Arc::new(chance::System)).await?;
     let readiness = Arc::new(Readiness::default());
     let admin = Admin {
         store: store.clone(),
         commands: engine.handle(),
-        rules: Arc::new(rules),
+        rules: rules.clone(),
         readiness: readiness.clone(),
         metrics,
     };
     let admin = open_admin(&config, admin).await?;
     greet(&config, &doors, say);
-    let server = open_doors(&config, &engine, doors)?;
+    let (ingest, server) = open_doors(&config, &engine, doors)?;
+    let reload = config.file.clone().map(|file| Reload {
+        file,
+        flags,
+        fixed: Fixed::of(&config),
+        ingest,
+        store: store.clone(),
+        rules,
+    });
+    let reloading = tokio::spawn(on_hangup(reload, signal(SignalKind::hangup())?));
     readiness.open();
     say("ready     (Ctrl-C stops, nothing is lost)");
 
@@ -75,6 +87,7 @@ pub async fn run(mut config: Config, options: Options, say: Say<'_>) -> Result<E
         () = drain(&options, server, engine) => {}
         () = signals.next() => {}
     }
+    reloading.abort();
     admin.abort();
     store.close().await.context("cannot close the store")?;
     Ok(ended)
@@ -102,7 +115,7 @@ async fn open_admin(config: &Config, admin: Admin) -> Result<JoinHandle<std::io:
     Ok(tokio::spawn(axum::serve(listener, router).into_future()))
 }
 
-fn open_doors(config: &Config, engine: &Engine, doors: Vec<Source>) -> Result<Server> {
+fn open_doors(config: &Config, engine: &Engine, doors: Vec<Source>) -> Result<(Arc<Ingest>, Server)> {
     for door in doors.iter() {
         if let Verification::Missing(why) = &door.verification {
             alarm::raise("source_without_secret", &format!("source `{}` answers 503: {why}", door.name));
@@ -112,7 +125,7 @@ fn open_doors(config: &Config, engine: &Engine, doors: Vec<Source>) -> Result<Se
         .with_context(|| format!("cannot listen on {} for webhooks", config.ingest.listen))?;
     hookonce_http::describe();
     let ingest = Ingest::new(Arc::new(engine.inbox()), doors, limits(&config.ingest));
-    Ok(Server::start(ingest, listener))
+    Ok((ingest.clone(), Server::start(ingest, listener)))
 }
 
 fn limits(written: &meant::Ingest) -> Limits {
@@ -137,6 +150,16 @@ fn greet(config: &Config, doors: &[Source], say: Say<'_>) {
     }
     let token = auth::token_file(&config.store.work);
     say(&format!("admin     http://{}/   token in {}", config.admin.listen, token.display()));
+}
+
+/// Without a file there is nothing to read again, and the signal must not end the process all the same.
+async fn on_hangup(reload: Option<Reload>, mut hangup: Signal) {
+    while hangup.recv().await.is_some() {
+        match &reload {
+            Some(reload) => reload.run().await,
+            None => tracing::warn!("there is no configuration file to read again"),
+        }
+    }
 }
 
 /// Load balancers notice an unready node only after a while; until then it goes on taking requests. Then the doors close,

@@ -1,0 +1,91 @@
+//! SIGHUP: the configuration is read again. Sources and their secrets change at once and as a whole; a bad file changes
+//! nothing and says so; what needs a restart is named, not half done.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+use arc_swap::ArcSwap;
+use hookonce::alarm;
+use hookonce::store::Store;
+use hookonce_http::Ingest;
+
+use super::sources::{self, Rules};
+use crate::config::{self, Config, Flags, meant};
+
+/// What stays as it was until the next start, in a form that can be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fixed {
+    parts: [(&'static str, String); 4],
+}
+
+impl Fixed {
+    pub fn of(config: &Config) -> Fixed {
+        let consumers: Vec<String> = config.consumers.iter().map(shape).collect();
+        Fixed {
+            parts: [
+                ("[store]", format!("{:?}", config.store)),
+                ("[ingest]", format!("{:?}", config.ingest)),
+                ("[admin]", format!("{:?}", config.admin)),
+                ("[consumers]", consumers.join("\n")),
+            ],
+        }
+    }
+
+    fn changed(&self, other: &Fixed) -> Vec<&'static str> {
+        let pairs = self.parts.iter().zip(&other.parts);
+        pairs.filter(|(a, b)| a.1 != b.1).map(|(a, _)| a.0).collect()
+    }
+}
+
+/// Keys show their names only, so a rotated signing secret of a consumer needs a restart that nobody is told of; the
+/// file's own text would not tell either.
+fn shape(consumer: &meant::Consumer) -> String {
+    format!("{consumer:?}")
+}
+
+pub struct Reload {
+    pub file: PathBuf,
+    pub flags: Flags,
+    pub fixed: Fixed,
+    pub ingest: Arc<Ingest>,
+    pub store: Arc<dyn Store>,
+    pub rules: Arc<ArcSwap<Rules>>,
+}
+
+impl Reload {
+    /// Once for each signal. Whatever goes wrong, the server goes on as it was.
+    pub async fn run(&self) {
+        match self.again().await {
+            Ok(said) => {
+                metrics::gauge!("hookonce_config_last_reload_successful").set(1.0);
+                tracing::info!(sources = said.sources, "configuration reloaded");
+                for part in said.restart {
+                    tracing::warn!(part, "this part has changed and takes effect at the next start only");
+                }
+            }
+            Err(why) => {
+                metrics::gauge!("hookonce_config_last_reload_successful").set(0.0);
+                alarm::raise("config_reload_failed", &format!("nothing was changed: {why:#}"));
+            }
+        }
+    }
+
+    async fn again(&self) -> Result<Said> {
+        let (config, _) = match config::load(&self.file, &self.flags) {
+            Ok(loaded) => loaded,
+            Err(report) => bail!("{}", report.render(false)),
+        };
+        let restart = self.fixed.changed(&Fixed::of(&config));
+        let (doors, rules) = sources::sources(config.sources, &*self.store).await.context("sources")?;
+        let sources = doors.len();
+        self.rules.store(Arc::new(rules));
+        self.ingest.replace_sources(doors);
+        Ok(Said { sources, restart })
+    }
+}
+
+struct Said {
+    sources: usize,
+    restart: Vec<&'static str>,
+}

@@ -1,0 +1,201 @@
+//! The real binary in a folder of its own, and what a test does to it from outside: send, ask, signal.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use hookonce_core::request::Headers;
+use hookonce_core::signature::{Keys, Parts, Scheme, Secret, catalog, sign};
+use http::{HeaderName, HeaderValue};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// When to give up, not how long anything should take.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct Bed {
+    pub folder: TempDir,
+    pub ingest: SocketAddr,
+    admin: SocketAddr,
+    env: Vec<(String, String)>,
+    server: Option<(Child, Receiver<String>)>,
+}
+
+fn free() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address")
+}
+
+impl Bed {
+    /// Not started yet. `config` stands behind the sections that every server needs.
+    pub fn new(config: &str, env: &[(&str, &str)]) -> Bed {
+        let bed = Bed {
+            folder: TempDir::new().expect("a folder"),
+            ingest: free(),
+            admin: free(),
+            env: env.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
+            server: None,
+        };
+        bed.configure(config);
+        bed
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn configure(&self, config: &str) {
+        let head = format!(
+            "[store]\nurl = \"sqlite:{}\"\n[ingest]\nlisten = \"{}\"\n[admin]\nlisten = \"{}\"\n",
+            self.file("hookonce.db").display(),
+            self.ingest,
+            self.admin
+        );
+        fs::write(self.file("hookonce.toml"), head + config).expect("the configuration");
+    }
+
+    /// One of the program's commands, in the bed's folder.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hookonce"));
+        let env = self.env.iter().map(|(n, v)| (n.as_str(), v.as_str()));
+        command.args(args).current_dir(self.folder.path()).envs(env).stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().expect("the program")
+    }
+
+    /// What a command prints as JSON; it must end well.
+    pub fn json(&self, args: &[&str]) -> Value {
+        let out = self.run(&[args, &["--json"]].concat());
+        assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+        serde_json::from_slice(&out.stdout).expect("JSON on stdout")
+    }
+
+    /// Asks until it is so.
+    pub fn until<T>(&self, what: &str, ask: impl Fn(&Bed) -> Option<T>) -> T {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(answer) = ask(self) {
+                return answer;
+            }
+            assert!(Instant::now() < end, "waited for {what}, in vain");
+        }
+    }
+
+    pub fn start(&mut self, args: &[&str]) {
+        let mut child = self
+            .command(&[&["serve", "--drain-delay", "0s"], args].concat())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the server");
+        let pipe = child.stderr.take().expect("a pipe");
+        let (send, said) = channel();
+        std::thread::spawn(move || BufReader::new(pipe).lines().map_while(Result::ok).try_for_each(|l| send.send(l)));
+        self.server = Some((child, said));
+        self.wait_for("ready     (");
+    }
+
+    /// Waits for a line of the server's talk that begins or goes on with that.
+    pub fn wait_for(&self, text: &str) -> String {
+        let (_, said) = self.server.as_ref().expect("a running server");
+        let end = Instant::now() + PATIENCE;
+        let mut all = Vec::new();
+        while let Ok(line) = said.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            if line.contains(text) {
+                return line;
+            }
+            all.push(line);
+        }
+        panic!("the server did not say `{text}`: {all:#?}");
+    }
+
+    pub fn signal(&self, name: &str) {
+        let (child, _) = self.server.as_ref().expect("a running server");
+        let status = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().expect("kill");
+        assert!(status.success());
+    }
+
+    /// Waits for its end; answers the exit code.
+    pub fn ended(&mut self) -> Option<i32> {
+        let (mut child, _) = self.server.take().expect("a running server");
+        child.wait().expect("an end").code()
+    }
+
+    pub fn send(&self, source: &str, letter: &Letter) -> Answer {
+        let mut stream = TcpStream::connect(self.ingest).expect("the server listens");
+        stream.write_all(&letter.bytes(source)).expect("a request");
+        let mut text = Vec::new();
+        stream.read_to_end(&mut text).expect("an answer");
+        Answer(String::from_utf8_lossy(&text).into_owned())
+    }
+}
+
+impl Drop for Bed {
+    fn drop(&mut self) {
+        if let Some((mut child, _)) = self.server.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A whole answer, as text.
+#[derive(Debug)]
+pub struct Answer(String);
+
+impl Answer {
+    pub fn status(&self) -> u16 {
+        self.0.get(9..12).and_then(|s| s.parse().ok()).unwrap_or(0)
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let line = self.0.lines().find(|l| l.to_ascii_lowercase().starts_with(&format!("{name}: ")))?;
+        line.split_once(": ").map(|(_, value)| value)
+    }
+
+    pub fn verdict(&self) -> &str {
+        self.header("hookonce-verdict").unwrap_or_default()
+    }
+}
+
+/// A signed request.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    pub body: String,
+}
+
+impl Letter {
+    pub fn signed(scheme: &str, secret: &str, headers: &[(&'static str, &str)], body: &str) -> Letter {
+        let scheme: &Scheme = catalog::scheme(scheme).expect("a known scheme");
+        let keys = Keys::new(scheme, &[Secret::new("test", secret.to_owned())]).expect("keys");
+        let plain = |(n, v): &(&'static str, &str)| {
+            (HeaderName::from_static(n), HeaderValue::from_str(v).expect("a header value"))
+        };
+        let mut all: Vec<_> = headers.iter().map(plain).collect();
+        let held = Headers(all.clone());
+        let parts = Parts { method: "POST", target: "/", url: "", headers: &held, body: body.as_bytes() };
+        let now = jiff::Timestamp::now().as_second();
+        all.extend(sign(&keys, &parts, now).expect("a signature"));
+        Letter { headers: all, body: body.to_owned() }
+    }
+
+    fn bytes(&self, source: &str) -> Vec<u8> {
+        let mut text = format!(
+            "POST /in/{source} HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: {}\r\n",
+            self.body.len()
+        );
+        for (name, value) in &self.headers {
+            text.push_str(&format!("{name}: {}\r\n", value.to_str().expect("text")));
+        }
+        text.push_str("\r\n");
+        text.push_str(&self.body);
+        text.into_bytes()
+    }
+}

@@ -1,0 +1,108 @@
+//! What people decide through the commands: unmapped requests, held events, dead letters.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
+
+use serde_json::Value;
+
+use crate::bed::{Bed, Letter};
+
+const SECRET: &str = "field-test-secret-A-0123456789abcdef";
+
+fn crm(require: &str) -> String {
+    format!("[sources.crm]\nprovider = \"crmbridge\"\nsecret = {{ env = \"CRM\" }}\nrequire = [\"{require}\"]\n")
+}
+
+fn letter(body: &str) -> Letter {
+    Letter::signed("crmbridge", SECRET, &[], body)
+}
+
+fn first(list: &Value, member: &str) -> Option<String> {
+    list.get(0).and_then(|row| row[member].as_str()).map(str::to_owned)
+}
+
+#[test]
+fn an_unmapped_request_waits_and_is_admitted_under_better_rules() {
+    let mut bed = Bed::new(&crm("$.PrimaryKey"), &[("CRM", SECRET)]);
+    bed.start(&[]);
+    let odd = letter(r#"{"Entity":"Patient","Action":"Update","Key":"7"}"#);
+    assert_eq!((bed.send("crm", &odd).status(), bed.send("crm", &odd).verdict()), (200, "unmapped"));
+    let id = first(&bed.json(&["requests", "list", "--verdict", "unmapped"]), "id").expect("it is listed");
+
+    let out = bed.run(&["requests", "admit", &id]);
+    assert_eq!(out.status.code(), Some(6), "today's rules cannot map it either");
+    bed.configure(&crm("$.Key"));
+    bed.signal("HUP");
+    bed.wait_for("configuration reloaded");
+    let done = bed.json(&["requests", "admit", &id, "--reason", "the field was renamed"]);
+    assert_eq!(done["verdicts"][0]["verdict"], "accepted", "{done}");
+    assert_eq!(bed.run(&["requests", "admit", &id]).status.code(), Some(6), "once decided, decided");
+
+    let event = first(&bed.json(&["events", "list"]), "id").expect("the event");
+    let raw = bed.run(&["events", "raw", &event]);
+    assert_eq!(raw.stdout, odd.body.as_bytes(), "its bytes are the sent ones");
+}
+
+#[test]
+fn an_unmapped_request_is_dropped_with_a_record() {
+    let mut bed = Bed::new(&crm("$.PrimaryKey"), &[("CRM", SECRET)]);
+    bed.start(&[]);
+    assert_eq!(bed.send("crm", &letter(r#"{"Entity":"x"}"#)).verdict(), "unmapped");
+    let id = first(&bed.json(&["requests", "list", "--verdict", "unmapped"]), "id").expect("it is listed");
+    assert_eq!(bed.json(&["requests", "drop", &id, "--reason", "noise"])["done"], "unmapped.drop");
+    assert!(!bed.json(&["requests", "get", &id])["decided"].is_null());
+    assert_eq!(bed.run(&["requests", "drop", &id]).status.code(), Some(6));
+    assert_eq!(bed.run(&["requests", "drop", "req_zzzz"]).status.code(), Some(5));
+    assert_eq!(bed.run(&["requests", "drop", "evt_1"]).status.code(), Some(2), "an event is no request");
+}
+
+#[test]
+fn a_held_event_is_dropped_once() {
+    let mut bed = Bed::new(&crm("$.PrimaryKey"), &[("CRM", SECRET)]);
+    bed.start(&[]);
+    bed.send("crm", &letter(r#"{"PrimaryKey":"1","Entity":"Patient","Action":"Update"}"#));
+    let event = bed.until("the hold", |bed| first(&bed.json(&["held", "list"]), "event"));
+    assert_eq!(bed.json(&["held", "drop", &event, "--reason", "a test"])["done"], "held.drop");
+    assert_eq!(bed.run(&["held", "release", &event]).status.code(), Some(6), "decided is decided");
+}
+
+/// A receiver that answers what it is told to.
+fn receiver(status: Arc<AtomicU16>, calls: Arc<AtomicUsize>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut buffer = [0u8; 16_384];
+            let _ = stream.read(&mut buffer);
+            calls.fetch_add(1, Ordering::SeqCst);
+            let answer = format!("HTTP/1.1 {} x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n", status.load(Ordering::SeqCst));
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    port
+}
+
+#[test]
+fn a_dead_letter_is_seen_and_tried_again() {
+    let (status, calls) = (Arc::new(AtomicU16::new(500)), Arc::new(AtomicUsize::new(0)));
+    let port = receiver(status.clone(), calls.clone());
+    let consumer = format!(
+        "[consumers.app]\nkind = \"http\"\non = [\"crm/*\"]\nurl = \"http://127.0.0.1:{port}/\"\nallow_private = true\n\
+         retry = {{ first = \"1ms\", max = \"2ms\", attempts = 2 }}\n"
+    );
+    let mut bed = Bed::new(&(crm("$.PrimaryKey") + &consumer), &[("CRM", SECRET)]);
+    bed.start(&[]);
+    bed.send("crm", &letter(r#"{"PrimaryKey":"1","Entity":"Patient","Action":"Update"}"#));
+    let dead = bed.until("the dead letter", |bed| first(&bed.json(&["dead", "list"]), "id"));
+    assert_eq!(calls.load(Ordering::SeqCst), 2, "two attempts were allowed");
+    let why = bed.json(&["why", dead.split('/').next().expect("an event")]);
+    assert!(why["sentence"].as_str().is_some_and(|s| s.contains("gave up") && s.contains("500")), "{why}");
+
+    status.store(204, Ordering::SeqCst);
+    assert_eq!(bed.json(&["dead", "retry", &dead, "--reason", "mended"])["done"], "dead.retry");
+    bed.until("its success", |bed| (bed.json(&["deliveries", "get", &dead])["state"] == "succeeded").then_some(()));
+    assert_eq!(bed.run(&["dead", "retry", &dead]).status.code(), Some(5), "it is not dead any more");
+}

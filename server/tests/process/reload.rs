@@ -1,0 +1,59 @@
+//! SIGHUP: new sources and secrets at once, a bad file changes nothing.
+
+use crate::bed::{Bed, Letter};
+
+const A: &str = "whsec_ZmllbGQtc3cta2V5LUEtMDEyMzQ1Njc4OWFiY2RlZiE=";
+const B: &str = "whsec_ZmllbGQtc3cta2V5LUItMDEyMzQ1Njc4OWFiY2RlZiE=";
+
+fn source(secrets: &str) -> String {
+    format!("[sources.sw]\nprovider = \"standard-webhooks\"\nsecrets = [{secrets}]\n")
+}
+
+fn letter(secret: &str, id: &str) -> Letter {
+    Letter::signed("standard-webhooks", secret, &[("webhook-id", id)], r#"{"type":"order.paid","data":{"id":"ord_1"}}"#)
+}
+
+#[test]
+fn f08_keys_change_without_a_restart() {
+    let mut bed = Bed::new(&source(r#"{ name = "a", env = "A" }"#), &[("A", A), ("B", B)]);
+    bed.start(&[]);
+    assert_eq!(bed.send("sw", &letter(A, "msg_1")).verdict(), "accepted");
+    assert_eq!(bed.send("sw", &letter(B, "msg_2")).status(), 401, "nobody knows key B yet");
+
+    bed.configure(&source(r#"{ name = "a", env = "A" }, { name = "b", env = "B" }"#));
+    bed.signal("HUP");
+    bed.wait_for("configuration reloaded");
+    assert_eq!(bed.send("sw", &letter(A, "msg_3")).verdict(), "accepted", "in the overlap both");
+    assert_eq!(bed.send("sw", &letter(B, "msg_1")).verdict(), "duplicate", "the same event under the other key");
+
+    bed.configure(&source(r#"{ name = "b", env = "B" }"#));
+    bed.signal("HUP");
+    bed.wait_for("configuration reloaded");
+    assert_eq!(bed.send("sw", &letter(A, "msg_4")).status(), 401, "key A is retired");
+    assert_eq!(bed.send("sw", &letter(B, "msg_5")).verdict(), "accepted");
+    let event = &bed.json(&["events", "list", "--limit", "1"])[0];
+    let secret = bed.json(&["events", "get", event["id"].as_str().expect("an id")])["secret"].clone();
+    assert_eq!(secret, "b", "the record names the key that matched");
+}
+
+#[test]
+fn a_bad_file_changes_nothing_and_says_so() {
+    let mut bed = Bed::new(&source(r#"{ name = "a", env = "A" }"#), &[("A", A)]);
+    bed.start(&[]);
+    bed.configure("[sources.sw]\nprovidr = \"stripe\"\n");
+    bed.signal("HUP");
+    bed.wait_for("nothing was changed");
+    bed.wait_for("did you mean `provider`?");
+    assert_eq!(bed.send("sw", &letter(A, "msg_1")).verdict(), "accepted");
+}
+
+#[test]
+fn what_needs_a_restart_is_named() {
+    let mut bed = Bed::new(&source(r#"{ name = "a", env = "A" }"#), &[("A", A)]);
+    bed.start(&[]);
+    let consumer = "[consumers.app]\nkind = \"http\"\non = [\"sw/*\"]\nurl = \"http://127.0.0.1:9/\"\nallow_private = true\n";
+    bed.configure(&(source(r#"{ name = "a", env = "A" }"#) + consumer));
+    bed.signal("HUP");
+    let said = bed.wait_for("next start only");
+    assert!(said.contains("[consumers]"), "{said}");
+}
