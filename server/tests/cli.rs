@@ -229,3 +229,44 @@ fn drop_ins_add_and_do_not_override() {
     assert!(stderr.contains("conf.d/20-twice.toml:2:1"), "{stderr}");
     assert!(stderr.contains("first set here: hookonce.toml:2:1"), "{stderr}");
 }
+
+/// A server that answers one request with these bytes, and its address.
+fn answering(bytes: &'static [u8]) -> (std::net::SocketAddr, std::thread::JoinHandle<()>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("its address");
+    let thread = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a caller");
+        let mut seen = Vec::new();
+        let mut chunk = [0; 1024];
+        while !seen.ends_with(b"\r\n\r\n") {
+            let read = stream.read(&mut chunk).expect("a request");
+            seen.extend_from_slice(&chunk[..read]);
+        }
+        std::io::Write::write_all(&mut stream, bytes).expect("the answer leaves");
+    });
+    (address, thread)
+}
+
+#[test]
+fn healthcheck_has_an_exit_code_for_each_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ask = |address: std::net::SocketAddr| {
+        let configuration = format!("[admin]\nlisten = \"{address}\"\n");
+        std::fs::write(folder.path().join("hookonce.toml"), configuration).expect("it is written");
+        let output = run(folder.path(), &["healthcheck"]);
+        (output.status.code(), text(&output.stderr))
+    };
+    for (answer, healthy) in [
+        (&b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nready\n"[..], true),
+        (&b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 9\r\n\r\ndraining\n"[..], false),
+    ] {
+        let (address, server) = answering(answer);
+        let (code, stderr) = ask(address);
+        // Before the join: a command that never called would leave the server waiting.
+        assert_eq!(code == Some(0), healthy, "{stderr}");
+        server.join().expect("the server ends");
+    }
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its address");
+    let (code, stderr) = ask(free);
+    assert_eq!(code, Some(7), "{stderr}");
+}
