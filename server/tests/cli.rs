@@ -111,7 +111,7 @@ fn without_terminal_it_ends_and_says_why(folder: &Path, path: &[String]) {
     let output = run(folder, &[&words(path)[..], &["--json"]].concat());
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     let code = output.status.code().unwrap_or_else(|| panic!("{path:?} died: {stderr}"));
-    assert!((0..=9).contains(&code), "{path:?}: exit {code}");
+    assert!((0..=10).contains(&code), "{path:?}: exit {code}");
     if !stdout.is_empty() {
         serde_json::from_str::<serde_json::Value>(&stdout).unwrap_or_else(|e| panic!("{path:?}: {e}: {stdout}"));
     }

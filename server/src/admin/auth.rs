@@ -47,7 +47,11 @@ pub fn write_token(store: &Path) -> Result<SecretString> {
 }
 
 /// Lets only bearers of the token pass. One answer for a missing and for a wrong one.
-pub async fn require(State(token): State<Arc<SecretString>>, request: Request, next: Next) -> Result<Response, Problem> {
+pub async fn require(
+    State(token): State<Arc<SecretString>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
     let sent = request.headers().get(header::AUTHORIZATION).and_then(|v| v.as_bytes().strip_prefix(b"Bearer "));
     let right = sent.is_some_and(|sent| bool::from(sent.ct_eq(token.expose_secret().as_bytes())));
     if !right {

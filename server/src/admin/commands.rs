@@ -53,11 +53,19 @@ pub async fn release(Extension(admin): Extension<Admin>, Path(event): Path<Strin
     carry(&admin, Command::HeldRelease { event: event_no(&event)? }, event, d).await
 }
 
-pub async fn drop_held(Extension(admin): Extension<Admin>, Path(event): Path<String>, Json(d): Json<Decision>) -> Answer {
+pub async fn drop_held(
+    Extension(admin): Extension<Admin>,
+    Path(event): Path<String>,
+    Json(d): Json<Decision>,
+) -> Answer {
     carry(&admin, Command::HeldDrop { event: event_no(&event)? }, event, d).await
 }
 
-pub async fn drop_unmapped(Extension(admin): Extension<Admin>, Path(id): Path<String>, Json(d): Json<Decision>) -> Answer {
+pub async fn drop_unmapped(
+    Extension(admin): Extension<Admin>,
+    Path(id): Path<String>,
+    Json(d): Json<Decision>,
+) -> Answer {
     carry(&admin, Command::UnmappedDrop { id: request_no(&id)? }, id, d).await
 }
 

@@ -34,7 +34,8 @@ impl Ask {
     }
 
     fn after(&self) -> Result<Option<i64>, Problem> {
-        let number = |text: &String| text.parse().map_err(|_| Problem::bad_request(format!("`after={text}` is no cursor")));
+        let number =
+            |text: &String| text.parse().map_err(|_| Problem::bad_request(format!("`after={text}` is no cursor")));
         self.after.as_ref().map(number).transpose()
     }
 }
@@ -57,8 +58,12 @@ fn unexpected() -> Problem {
 }
 
 pub async fn events(Extension(admin): Extension<Admin>, Params(ask): Params<Ask>) -> Answer<List<wire::Event>> {
-    let query =
-        Query::Events { source: ask.source.clone(), status: ask.status.clone(), after: ask.after()?, limit: ask.limit() };
+    let query = Query::Events {
+        source: ask.source.clone(),
+        status: ask.status.clone(),
+        after: ask.after()?,
+        limit: ask.limit(),
+    };
     match admin.store.read(query).await? {
         Page::Events(rows) => Ok(list(rows, ask.limit(), |r: &view::EventRow| r.id)),
         _ => Err(unexpected()),
@@ -67,7 +72,9 @@ pub async fn events(Extension(admin): Extension<Admin>, Params(ask): Params<Ask>
 
 pub async fn event(Extension(admin): Extension<Admin>, Path(event): Path<String>) -> Answer<wire::Event> {
     match admin.store.read(Query::Event { id: event_no(&event)? }).await? {
-        Page::Events(rows) => rows.into_iter().next().map(|r| Json(r.into())).ok_or_else(|| Problem::not_found("event")),
+        Page::Events(rows) => {
+            rows.into_iter().next().map(|r| Json(r.into())).ok_or_else(|| Problem::not_found("event"))
+        }
         _ => Err(Problem::not_found("event")),
     }
 }
@@ -105,8 +112,12 @@ pub async fn why(Extension(admin): Extension<Admin>, Path(event): Path<String>) 
 }
 
 pub async fn requests(Extension(admin): Extension<Admin>, Params(ask): Params<Ask>) -> Answer<List<wire::Request>> {
-    let query =
-        Query::Requests { source: ask.source.clone(), verdict: ask.verdict.clone(), after: ask.after()?, limit: ask.limit() };
+    let query = Query::Requests {
+        source: ask.source.clone(),
+        verdict: ask.verdict.clone(),
+        after: ask.after()?,
+        limit: ask.limit(),
+    };
     match admin.store.read(query).await? {
         Page::Requests(rows) => Ok(list(rows, ask.limit(), |r: &view::RequestRow| r.cursor)),
         _ => Err(unexpected()),

@@ -18,8 +18,8 @@ use arc_swap::ArcSwap;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
-use hookonce::store::Store;
 use hookonce::engine::Handle;
+use hookonce::store::Store;
 use metrics_exporter_prometheus::PrometheusHandle;
 use secrecy::SecretString;
 

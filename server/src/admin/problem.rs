@@ -40,7 +40,8 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Problem {
         match error {
             StoreError::Refused(why) => {
-                Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "store-refused", "the store refuses this value").detail(why)
+                Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "store-refused", "the store refuses this value")
+                    .detail(why)
             }
             StoreError::Busy(_) | StoreError::Failed(_) | StoreError::Closed => {
                 Problem::new(StatusCode::SERVICE_UNAVAILABLE, "store-unavailable", "the store cannot answer now")
@@ -53,8 +54,10 @@ impl From<Refused> for Problem {
     fn from(refused: Refused) -> Problem {
         match refused {
             Refused::NotFound => Problem::not_found("item"),
-            Refused::State => Problem::new(StatusCode::CONFLICT, "wrong-state", "it is not in the state for this command")
-                .detail("it was decided before, or it is not what this command is for"),
+            Refused::State => {
+                Problem::new(StatusCode::CONFLICT, "wrong-state", "it is not in the state for this command")
+                    .detail("it was decided before, or it is not what this command is for")
+            }
         }
     }
 }

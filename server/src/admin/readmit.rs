@@ -66,7 +66,11 @@ async fn undecided(admin: &Admin, number: i64) -> Result<RequestRow, Problem> {
     let Page::Requests(rows) = page else { return Err(Problem::not_found("request")) };
     let row = rows.into_iter().next().ok_or_else(|| Problem::not_found("request"))?;
     if row.verdict != "unmapped" || row.decided.is_some() {
-        return Err(Problem::new(StatusCode::CONFLICT, "wrong-state", "only an undecided unmapped request is admitted"));
+        return Err(Problem::new(
+            StatusCode::CONFLICT,
+            "wrong-state",
+            "only an undecided unmapped request is admitted",
+        ));
     }
     Ok(row)
 }

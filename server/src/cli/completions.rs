@@ -1,9 +1,8 @@
 //! `hookonce completions`: the script for a shell.
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, Context, Failure};
+use super::{Context, Failure, tree};
 
 /// Print the completion script for a shell
 #[derive(Debug, clap::Args)]
@@ -18,6 +17,6 @@ pub struct Args {
 
 pub fn run(args: Args, ctx: &Context) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "hookonce", &mut script);
+    clap_complete::generate(args.shell, &mut tree(), "hookonce", &mut script);
     ctx.output.bytes(&script)
 }

@@ -33,5 +33,6 @@ pub fn run(args: Args, ctx: &Context) -> Result<(), Failure> {
     if broken == 0 {
         return Ok(());
     }
-    Err(Failure::new(Exit::Failed, "a promise did not hold").next(format!("the same story again: --seed {}", args.seed)))
+    Err(Failure::new(Exit::Failed, "a promise did not hold")
+        .next(format!("the same story again: --seed {}", args.seed)))
 }

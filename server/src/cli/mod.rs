@@ -30,7 +30,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use context::{Context, Global};
 pub use failure::{Exit, Failure};
@@ -100,9 +100,20 @@ fn run(command: Command, ctx: &Context) -> Result<(), Failure> {
     }
 }
 
+/// The whole tree. A verb without examples of its own shows those of its noun, which are about it and its neighbours.
+pub fn tree() -> clap::Command {
+    Cli::command().mut_subcommands(|noun| {
+        let examples = noun.get_before_help().cloned().unwrap_or_default();
+        noun.mut_subcommands(|verb| match verb.get_before_help() {
+            Some(_) => verb,
+            None => verb.before_help(examples.clone()),
+        })
+    })
+}
+
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    match Cli::try_parse_from(&args) {
+    match tree().try_get_matches_from(&args).and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => {
             let ctx = Context::new(&cli.global);
             run(cli.command, &ctx).map_or_else(|failure| failure.report(&ctx), |()| ExitCode::SUCCESS)

@@ -71,7 +71,8 @@ impl Remote {
         query: &[(&str, String)],
         body: Option<Value>,
     ) -> Result<Vec<u8>, Failure> {
-        let mut url = reqwest::Url::parse(&format!("{}{path}", self.base)).map_err(|e| Failure::usage(e.to_string()))?;
+        let mut url =
+            reqwest::Url::parse(&format!("{}{path}", self.base)).map_err(|e| Failure::usage(e.to_string()))?;
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }

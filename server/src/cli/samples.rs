@@ -78,8 +78,7 @@ fn slack(wish: Wish<'_>) -> Sample {
 
 fn standard_webhooks(wish: Wish<'_>) -> Sample {
     let at = jiff::Timestamp::from_second(wish.now_seconds).unwrap_or_default();
-    let body =
-        format!(r#"{{"type":{},"timestamp":"{at}","data":{{"id":{}}}}}"#, text(wish.kind), text(wish.unique));
+    let body = format!(r#"{{"type":{},"timestamp":"{at}","data":{{"id":{}}}}}"#, text(wish.kind), text(wish.unique));
     let id = header("webhook-id", &format!("msg_{}", wish.unique));
     Sample { headers: id.into_iter().collect(), ..plain(body) }
 }

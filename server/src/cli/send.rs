@@ -65,7 +65,8 @@ pub fn run(args: Args, ctx: &Context) -> Result<(), Failure> {
 
 fn unknown(name: &str, config: &Config) -> Failure {
     let names: Vec<&str> = config.sources.iter().map(|s| s.name.as_str()).collect();
-    Failure::new(Exit::NotFound, format!("there is no source `{name}`")).next(format!("there are: {}", names.join(", ")))
+    Failure::new(Exit::NotFound, format!("there is no source `{name}`"))
+        .next(format!("there are: {}", names.join(", ")))
 }
 
 type Headers = Vec<(HeaderName, HeaderValue)>;
@@ -76,12 +77,13 @@ fn request(args: &Args, source: &meant::Source, url: &str) -> Result<(String, (H
     let unique = format!("{:x}", now.as_nanosecond());
     let wish = Wish { kind: &args.kind, unique: &unique, now_seconds: now.as_second() };
     let sample = samples::of(source.provider.map(|p| p.id), wish);
-    let body = match &args.raw {
-        Some(file) => Bytes::from(fs::read(file).map_err(|e| {
-            Failure::new(Exit::Failed, format!("cannot read `{}`", file.display())).why(e.to_string())
-        })?),
-        None => Bytes::from(sample.body),
-    };
+    let body =
+        match &args.raw {
+            Some(file) => Bytes::from(fs::read(file).map_err(|e| {
+                Failure::new(Exit::Failed, format!("cannot read `{}`", file.display())).why(e.to_string())
+            })?),
+            None => Bytes::from(sample.body),
+        };
     let mut headers = sample.headers;
     headers.push((http::header::CONTENT_TYPE, HeaderValue::from_static(sample.content_type)));
     let said = sign(source, url, &mut headers, &body, now.as_second())?;
@@ -119,7 +121,11 @@ async fn send(args: &Args, url: &str, request: (Headers, Bytes)) -> Result<Vec<A
     Ok(answers)
 }
 
-async fn one(client: reqwest::Client, url: String, (headers, body): (Headers, Bytes)) -> Result<Answered, reqwest::Error> {
+async fn one(
+    client: reqwest::Client,
+    url: String,
+    (headers, body): (Headers, Bytes),
+) -> Result<Answered, reqwest::Error> {
     let began = Instant::now();
     let answer = client.post(url).headers(headers.into_iter().collect()).body(body).send().await?;
     let header = |name: &str| answer.headers().get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
@@ -145,13 +151,19 @@ fn report(ctx: &Context, answers: &[Answered]) -> Result<(), Failure> {
     ctx.output.thing(&value, || {
         let mut lines: Vec<String> = answers.iter().enumerate().map(|(n, a)| line(n + 1, a)).collect();
         let see = answers.iter().find_map(|a| a.event.as_deref()).map(|e| format!("     see: hookonce events get {e}"));
-        lines.push(format!("{} stored, {} absorbed.{}", counted(stored, "event"), counted(absorbed, "duplicate"), see.unwrap_or_default()));
+        lines.push(format!(
+            "{} stored, {} absorbed.{}",
+            counted(stored, "event"),
+            counted(absorbed, "duplicate"),
+            see.unwrap_or_default()
+        ));
         lines.join("\n")
     })?;
     if answers.iter().all(|a| (200..300).contains(&a.status)) {
         return Ok(());
     }
-    Err(Failure::new(Exit::Failed, "not every copy was taken").next("`hookonce requests list --verdict refused` says why"))
+    Err(Failure::new(Exit::Failed, "not every copy was taken")
+        .next("`hookonce requests list --verdict refused` says why"))
 }
 
 fn line(n: usize, a: &Answered) -> String {

@@ -56,8 +56,10 @@ pub fn run(args: Args, ctx: &Context) -> Result<(), Failure> {
     let ended = runtime.block_on(serve::run(config, flags, options, &|line| ctx.output.say(line)))?;
     match ended {
         Ended::Drained => Ok(()),
-        Ended::StoreFailed(why) => Err(Failure::new(Exit::StoreFailed, "the store failed; nothing is answered 2xx any more")
-            .why(why)
-            .next("mend the disk and start again: what was answered 2xx before is in the store")),
+        Ended::StoreFailed(why) => {
+            Err(Failure::new(Exit::StoreFailed, "the store failed; nothing is answered 2xx any more")
+                .why(why)
+                .next("mend the disk and start again: what was answered 2xx before is in the store"))
+        }
     }
 }

@@ -96,9 +96,17 @@ async fn patients(stage: &Stage, facts: &mut Facts<'_>, crm: &Provider) -> Resul
     settled(stage, events).await?;
     let books = stage.business.books();
     let rows = books.patients.values().filter(|r| **r == REVISIONS - 1).count();
-    facts.note("each effect happens once", books.audit.len() == events, format!("{} audit lines for {events} events", books.audit.len()));
+    facts.note(
+        "each effect happens once",
+        books.audit.len() == events,
+        format!("{} audit lines for {events} events", books.audit.len()),
+    );
     let evidence = format!("{rows} of {} patients at their newest revision, 0 steps back", books.patients.len());
-    facts.note("a patient's events arrive in their order", books.disorder == 0 && rows == books.patients.len(), evidence);
+    facts.note(
+        "a patient's events arrive in their order",
+        books.disorder == 0 && rows == books.patients.len(),
+        evidence,
+    );
     Ok(())
 }
 
@@ -116,7 +124,8 @@ async fn copies(stage: &Stage, facts: &mut Facts<'_>, stripe: &Provider) -> Resu
     let count = |verdict: &str| answers.iter().filter(|a| a.verdict == verdict).count();
     let one = count("accepted") == 1 && count("duplicate") == COPIES - 1;
     let same = answers.iter().all(|a| a.event == answers[0].event && a.status == 200);
-    let evidence = format!("{} accepted, {} duplicates, all of {}", count("accepted"), count("duplicate"), answers[0].event);
+    let evidence =
+        format!("{} accepted, {} duplicates, all of {}", count("accepted"), count("duplicate"), answers[0].event);
     facts.note("one of them is the event, the others are its copies", one && same, evidence);
     charged(stage, facts, "in_parallel", 4_900, "the customer is charged once").await
 }
@@ -161,10 +170,19 @@ async fn altered(stage: &Stage, facts: &mut Facts<'_>, stripe: &Provider) -> Res
     let first = stripe.post(&stripe.letter(&[], invoice("reused", 4_900), now())?).await?;
     let second = stripe.post(&stripe.letter(&[], invoice("reused", 1), now())?).await?;
     let again = stripe.post(&stripe.letter(&[], invoice("reused", 1), now())?).await?;
-    let held = first.verdict == "accepted" && [&second, &again].iter().all(|a: &&Answer| a.verdict == "conflict" && a.status == 200);
-    facts.note("it is a conflict: kept apart, said, not applied", held, format!("{}, then {} twice", first.verdict, second.verdict));
+    let held = first.verdict == "accepted"
+        && [&second, &again].iter().all(|a: &&Answer| a.verdict == "conflict" && a.status == 200);
+    facts.note(
+        "it is a conflict: kept apart, said, not applied",
+        held,
+        format!("{}, then {} twice", first.verdict, second.verdict),
+    );
     let event: Value = stage.server.api(&format!("/v1/events/{}", first.event)).await?;
-    facts.note("the same wrong copy again makes no pile", event["conflicts"] == 1, format!("{} conflict on {}", event["conflicts"], first.event));
+    facts.note(
+        "the same wrong copy again makes no pile",
+        event["conflicts"] == 1,
+        format!("{} conflict on {}", event["conflicts"], first.event),
+    );
     charged(stage, facts, "in_reused", 4_900, "the first amount stands").await
 }
 
@@ -178,7 +196,11 @@ async fn replayed(stage: &Stage, facts: &mut Facts<'_>, github: &Provider) -> Re
     let (first, second) = (send("11111111-first").await?, send("22222222-other").await?);
     let both = first.verdict == "accepted" && second.verdict == "accepted";
     let held = held(stage, &second.event).await?;
-    facts.note("it is held as a suspected replay", both && held == "suspected_replay", format!("{}: {held}", second.event));
+    facts.note(
+        "it is held as a suspected replay",
+        both && held == "suspected_replay",
+        format!("{}: {held}", second.event),
+    );
     until("the issue", || !stage.business.books().issues.is_empty()).await?;
     let issues = stage.business.books().issues.len();
     facts.note("and handed on once", issues == 1, format!("{issues} issue in the books"));
@@ -220,9 +242,17 @@ async fn killed(stage: &mut Stage, facts: &mut Facts<'_>, crm: &Provider) -> Res
     facts.note("it is ready again within five seconds", ready <= READY, evidence);
     let books = stage.business.books();
     let evidence = format!("{copies} requests, {refused} met a closed door, {} effects", books.audit.len() - before);
-    facts.note("nothing that was answered is lost, nothing happens twice", books.audit.len() == before + events, evidence);
+    facts.note(
+        "nothing that was answered is lost, nothing happens twice",
+        books.audit.len() == before + events,
+        evidence,
+    );
     facts.note("the order of each patient holds across the kill", books.disorder == 0, "0 steps back");
-    facts.note("repeats to the business carry the same id and bytes", books.altered == 0, format!("{} repeats, 0 altered", books.repeats));
+    facts.note(
+        "repeats to the business carry the same id and bytes",
+        books.altered == 0,
+        format!("{} repeats, 0 altered", books.repeats),
+    );
     Ok(())
 }
 
@@ -230,10 +260,17 @@ async fn account(stage: &Stage, facts: &mut Facts<'_>) -> Result<()> {
     facts.chapter("the account");
     let consumers: Value = stage.server.api("/v1/consumers").await?;
     let app = &consumers["items"][0];
-    let left = ["ready", "processing", "retrying", "dead", "parked"].iter().map(|n| app[n].as_i64().unwrap_or(-1)).sum::<i64>();
+    let left = ["ready", "processing", "retrying", "dead", "parked"]
+        .iter()
+        .map(|n| app[n].as_i64().unwrap_or(-1))
+        .sum::<i64>();
     facts.note("nothing is left over, stuck or dead", left == 0, format!("{app}"));
     let books = stage.business.books();
-    facts.note("every call to the business bore our signature", books.unsigned == 0, format!("{} unsigned", books.unsigned));
+    facts.note(
+        "every call to the business bore our signature",
+        books.unsigned == 0,
+        format!("{} unsigned", books.unsigned),
+    );
     Ok(())
 }
 
