@@ -5,13 +5,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use tokio::task::JoinSet;
 
 use crate::binary;
 use crate::checker::{Rule, Verdict};
 use crate::dice::Dice;
-use crate::kill::{self, strike, zombie};
+use crate::kill::{Blow, strike, zombie};
 use crate::rig::{Launch, Place};
 use crate::trial::Trial;
 
@@ -20,8 +20,8 @@ use crate::trial::Trial;
 pub struct Plant {
     pub name: &'static str,
     pub found_by: &'static [u8],
-    /// Blows that bring it out; after them random moments.
-    blows: &'static [Blow],
+    /// A kill at a random moment does not bring it out, a zombie does.
+    zombie: bool,
 }
 
 /// Cycles after which a bug that nobody noticed counts as missed.
@@ -31,30 +31,23 @@ const MOMENT: u64 = 700;
 /// Hunts beside each other.
 const ABREAST: usize = 4;
 
-/// What the plain kill at a random moment does not bring out.
-#[derive(Debug)]
-enum Blow {
-    At(&'static str, u64),
-    Zombie,
-}
-
 pub const PLANTS: &[Plant] = &[
-    plant("answer-before-commit", &[2], &[Blow::At("committing", 3), Blow::At("committing", 7)]),
+    plant("answer-before-commit", &[2], false),
     // Once forgotten, the copies are counted by nobody: 13. Whoever lets them in again breaks 1.
-    plant("dedupe-in-memory", &[1, 13], &[]),
-    plant("conflict-overwrites", &[3], &[]),
-    plant("skip-delivery", &[4], &[]),
-    plant("lane-unordered", &[5, 6], &[]),
-    plant("settle-unfenced", &[7, 16], &[Blow::Zombie, Blow::Zombie]),
-    plant("random-message-id", &[17], &[]),
-    plant("reserialise-body", &[14], &[]),
-    plant("refused-writes", &[22], &[]),
-    plant("no-conflict-row", &[15], &[]),
-    plant("lose-work-on-settle", &[5], &[]),
+    plant("dedupe-in-memory", &[1, 13], false),
+    plant("conflict-overwrites", &[3], false),
+    plant("skip-delivery", &[4], false),
+    plant("lane-unordered", &[5, 6], false),
+    plant("settle-unfenced", &[7, 16], true),
+    plant("random-message-id", &[17], false),
+    plant("reserialise-body", &[14], false),
+    plant("refused-writes", &[22], false),
+    plant("no-conflict-row", &[15], false),
+    plant("lose-work-on-settle", &[5], false),
 ];
 
-const fn plant(name: &'static str, found_by: &'static [u8], blows: &'static [Blow]) -> Plant {
-    Plant { name, found_by, blows }
+const fn plant(name: &'static str, found_by: &'static [u8], zombie: bool) -> Plant {
+    Plant { name, found_by, zombie }
 }
 
 /// Looks for every plant; an error names those that were not found.
@@ -71,11 +64,10 @@ pub async fn all(seed: u64, only: &[String]) -> Result<()> {
         }
         let Some(ended) = running.join_next().await else { break };
         let (plant, verdict) = ended?;
-        let verdict = verdict.with_context(|| format!("planted `{}`, seed {seed}", plant.name))?;
-        if found(plant, &verdict) {
-            println!("planted `{}`: found by {}", plant.name, rules(&verdict));
-        } else {
-            missed.push(format!("`{}` must be found by {:?}: {verdict:?}", plant.name, plant.found_by));
+        match verdict {
+            Ok(verdict) if found(plant, &verdict) => println!("planted `{}`: found by {}", plant.name, rules(&verdict)),
+            Ok(verdict) => missed.push(format!("`{}` must be found by {:?}: {verdict:?}", plant.name, plant.found_by)),
+            Err(why) => missed.push(format!("`{}` could not be hunted: {why:#}", plant.name)),
         }
     }
     if missed.is_empty() {
@@ -106,13 +98,11 @@ async fn hunt(binary: &Path, plant: &Plant, seed: u64) -> Result<Verdict> {
     let mut dice = Dice::new(seed).fork(3);
     for cycle in 0..CYCLES {
         let draws = dice.fork(cycle);
-        let moment = kill::Blow::After(Duration::from_millis(dice.below(MOMENT)));
-        match plant.blows.get(cycle as usize) {
-            Some(Blow::Zombie) => drop(zombie(&mut trial, cycle, &draws).await?),
-            Some(Blow::At(point, hit)) => {
-                strike(&mut trial, cycle, &kill::Blow::At { point, hit: *hit }, &draws).await.map(drop)?;
-            }
-            None => strike(&mut trial, cycle, &moment, &draws).await.map(drop)?,
+        if plant.zombie {
+            zombie(&mut trial, cycle, &draws).await?;
+        } else {
+            let moment = Blow::After(Duration::from_millis(dice.below(MOMENT)));
+            strike(&mut trial, cycle, &moment, &draws).await?;
         }
         let verdict = trial.look(false).await?;
         if found(plant, &verdict) {
