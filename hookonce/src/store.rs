@@ -142,7 +142,7 @@ pub trait Store: Send + Sync {
     /// Reads for people: lists, one item, raw bytes. On read-only connections with a time limit.
     fn read(&self, query: Query) -> Verb<'_, Page>;
 
-    /// Whether a commit would be had now: the readiness probe.
+    /// Whether an admission would be committed now: the readiness probe.
     fn ready(&self) -> Verb<'_, ()>;
 
     /// The earliest instant at which something of that consumer falls due, and the store's clock now.

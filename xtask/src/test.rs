@@ -24,9 +24,9 @@ const STEPS: &[Step] = &[
     ("demo", demo),
     ("clients", clients::run_all),
     ("planted", || faults(&["planted"])),
+    ("cases", || faults(&["cases"])),
     ("kill", || faults(&["kill", "--cycles", "60"])),
     ("power", || faults(&["power", "--cycles", "40"])),
-    ("power-control", || faults(&["power", "--synchronous", "normal"])),
     ("bench", bench_short),
 ];
 

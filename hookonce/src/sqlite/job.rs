@@ -59,8 +59,6 @@ pub enum WorkAsk {
     Command(Command, Who),
     /// Lanes that a reader found without a head: tested again, then mended.
     Sweep(Vec<i64>),
-    /// Nothing but a commit.
-    Ready,
 }
 
 #[derive(Debug)]

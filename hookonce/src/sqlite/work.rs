@@ -94,7 +94,7 @@ fn class(ask: &WorkAsk) -> u8 {
         WorkAsk::Settle(..) | WorkAsk::Renew(..) | WorkAsk::Release(..) => 0,
         WorkAsk::Route(..) => 1,
         WorkAsk::Claim(..) => 2,
-        WorkAsk::Configure(..) | WorkAsk::Command(..) | WorkAsk::Sweep(..) | WorkAsk::Ready => 3,
+        WorkAsk::Configure(..) | WorkAsk::Command(..) | WorkAsk::Sweep(..) => 3,
     }
 }
 
@@ -151,7 +151,6 @@ impl Writer for Work {
             WorkAsk::Configure(consumers) => configure::configure(self, consumers).map(WorkReply::Configured),
             WorkAsk::Command(what, who) => command::work(&self.conn, now, what, who).map(WorkReply::Decided),
             WorkAsk::Sweep(heads) => sweep::mend(&self.conn, now, heads).map(WorkReply::Swept),
-            WorkAsk::Ready => Ok(WorkReply::Done),
         }
     }
 

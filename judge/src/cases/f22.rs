@@ -72,6 +72,7 @@ pub async fn work(stage: Stage) -> Result<()> {
     tokio::time::sleep(PROBES[0]).await;
     let came = send(&trial, 8, 20, &stage.dice()).await?;
     ensure!(came.good == 160, "acks must go on while the work file is locked: {came:?}");
+    ensure!(wire::get(trial.place.admin(), "/readyz").await? == 200, "what can be stored must be let in");
     ensure!(!lock.is_finished(), "the sends took longer than the lock: this says nothing");
     tokio::time::sleep(PROBES[1]).await;
     let came = send(&trial, 4, 5, &stage.dice().fork(9)).await?;

@@ -1,13 +1,18 @@
 //! Whether the process lives, whether it may be sent traffic, and its numbers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use axum::Extension;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use tokio::time::timeout;
 
 use super::Admin;
+
+/// A prober waits a second by default and takes silence for death; a store that needs longer is not ready.
+const READY_LIMIT: Duration = Duration::from_millis(800);
 
 /// Set by `serve`: open after the store is writable and the listener stands, closed at the first sign of an end.
 #[derive(Debug, Default)]
@@ -48,9 +53,9 @@ pub async fn ready(Extension(admin): Extension<Admin>) -> Response {
     if let Err(why) = admin.readiness.says() {
         return (StatusCode::SERVICE_UNAVAILABLE, why).into_response();
     }
-    match admin.store.ready().await {
-        Ok(()) => "ready\n".into_response(),
-        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "store cannot write now\n").into_response(),
+    match timeout(READY_LIMIT, admin.store.ready()).await {
+        Ok(Ok(())) => "ready\n".into_response(),
+        Ok(Err(_)) | Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "store cannot write now\n").into_response(),
     }
 }
 
