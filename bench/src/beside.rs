@@ -1,33 +1,34 @@
 //! Acks beside other work: paused consumers that only cost routing, and a work file that somebody holds locked.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use serde_json::json;
-use tempfile::TempDir;
 
-use crate::acks::measure;
-use crate::child::{Config, Server};
-use crate::load::{self, Load};
+use crate::bed::Bed;
+use crate::child::Server;
 use crate::report::Line;
-use crate::scale::Scale;
 use crate::stats::Ratio;
 
+/// How long the stranger keeps its transaction, and how often it looks whether it shall end.
+const HELD: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(10);
+
 /// `n` consumers that take everything and send it nowhere.
-fn consumers(n: usize) -> Config {
+fn consumers(n: usize) -> String {
     let one = |i: usize| {
         format!(
             "[consumers.c{i}]\nkind = \"http\"\non = [\"crm/*\"]\nurl = \"http://127.0.0.1:9/hook\"\nallow_private = true\n"
         )
     };
-    Config { consumers: (0..n).map(one).collect() }
+    (0..n).map(one).collect()
 }
 
-async fn paused(binary: &Path, folder: &Path, n: usize) -> Result<Server> {
-    let server = Server::product(binary, folder, &consumers(n)).await?;
+async fn paused(bed: &Bed, folder: &tempfile::TempDir, n: usize) -> Result<Server> {
+    let server = Server::product(&bed.binary, folder.path(), &consumers(n)).await?;
     for i in 0..n {
         server.consumer(&format!("c{i}"), "pause").await?;
     }
@@ -35,53 +36,45 @@ async fn paused(binary: &Path, folder: &Path, n: usize) -> Result<Server> {
 }
 
 /// acks/s with four paused consumers more ÷ without them.
-pub async fn more_consumers(binary: &Path, scale: &Scale) -> Result<Vec<Line>> {
-    let mut ratios = Vec::new();
-    for pair in 0..scale.pairs as u64 {
+pub async fn more_consumers(bed: &Bed) -> Result<Vec<Line>> {
+    let (mut ratios, mut seen) = (Vec::new(), Vec::new());
+    for pair in 0..bed.scale.pairs as u64 {
         let mut rates = [0.0; 2];
         for (at, n) in [1, 5].into_iter().enumerate() {
-            let folder = TempDir::new()?;
-            let server = paused(binary, folder.path(), n).await?;
-            rates[at] = measure(&server, scale, 100 + 2 * pair + at as u64).await?.rate();
+            let folder = bed.folder()?;
+            let server = paused(bed, &folder, n).await?;
+            rates[at] = bed.acks(&server, 100 + 2 * pair + at as u64).await?.rate();
+            bed.keep_peak(&server)?;
             server.stop()?;
         }
         ratios.push(rates[1] / rates[0]);
+        seen.push(json!(rates.map(f64::round)));
     }
     let ratio = Ratio::of(ratios);
-    let detail = json!({ "low": ratio.low, "high": ratio.high });
-    Ok(vec![Line::new("acks with 4 paused consumers more ÷ without", ratio.median, scale.at_least(0.9), detail)])
+    let what = "acks with 4 paused consumers more ÷ without";
+    Ok(vec![Line::new(what, ratio.median, bed.scale.at_least(0.9), ratio.detail(seen))])
 }
 
 /// p99 while the work file is locked for a second at a time, all the time ÷ p99 without.
-pub async fn long_transaction(binary: &Path, scale: &Scale, peak: f64) -> Result<Vec<Line>> {
-    let mut ratios = Vec::new();
-    let mut seen = Vec::new();
-    for pair in 0..scale.pairs as u64 {
+pub async fn long_transaction(bed: &Bed, peak: f64) -> Result<Vec<Line>> {
+    let (mut ratios, mut seen) = (Vec::new(), Vec::new());
+    for pair in 0..bed.scale.pairs as u64 {
         let mut p99 = [0.0; 2];
         for (at, held) in [false, true].into_iter().enumerate() {
-            let folder = TempDir::new()?;
-            let server = paused(binary, folder.path(), 1).await?;
+            let folder = bed.folder()?;
+            let server = paused(bed, &folder, 1).await?;
             let lock = held.then(|| Lock::hold(server.store.clone()));
-            let load = Load {
-                address: server.ingest,
-                source: "crm",
-                seconds: scale.seconds,
-                rate: Some(peak / 2.0),
-                seed: 200 + 2 * pair + at as u64,
-                lanes: 0,
-            };
-            p99[at] = load::run(load).await?.quantile(0.99);
-            if let Some(lock) = lock {
-                lock.release()?;
-            }
+            p99[at] = bed.paced(&server, peak / 2.0, 200 + 2 * pair + at as u64).await?.quantile(0.99);
+            lock.map_or(Ok(()), Lock::release)?;
+            bed.keep_peak(&server)?;
             server.stop()?;
         }
         ratios.push(p99[1] / p99[0]);
-        seen.push(p99);
+        seen.push(json!({ "p99_ms": p99[0], "p99_ms_beside_it": p99[1] }));
     }
     let ratio = Ratio::of(ratios);
-    let detail = json!({ "low": ratio.low, "high": ratio.high, "p99_ms": seen });
-    Ok(vec![Line::new("ack p99 with a 1 s transaction on the work file ÷ without", ratio.median, scale.at_most(1.3), detail)])
+    let what = "ack p99 with a 1 s transaction on the work file ÷ without";
+    Ok(vec![Line::new(what, ratio.median, bed.scale.at_most(1.3), ratio.detail(seen))])
 }
 
 /// A stranger's write transaction on the work file.
@@ -100,8 +93,8 @@ impl Lock {
             while !seen.load(Ordering::Acquire) {
                 let transaction = rusqlite::Transaction::new_unchecked(&held, rusqlite::TransactionBehavior::Immediate)?;
                 let began = Instant::now();
-                while began.elapsed() < Duration::from_secs(1) && !seen.load(Ordering::Acquire) {
-                    std::thread::park_timeout(Duration::from_millis(10));
+                while began.elapsed() < HELD && !seen.load(Ordering::Acquire) {
+                    std::thread::park_timeout(LOOK);
                 }
                 transaction.rollback()?;
             }

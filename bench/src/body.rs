@@ -1,30 +1,57 @@
 //! Requests as a provider would send them: distinct bodies of 1.1 kB, each truly signed.
-
-use std::fmt::Write as _;
+//!
+//! The generator shares its cores with what it measures, so a request is a template with holes: what is equal in all
+//! bodies is hashed once, and a request costs the rest of its HMAC.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
 /// What every server of a run is configured with.
 pub const SECRET: &str = "bench-secret-0123456789abcdef-0123456789abcdef";
-/// Bytes of a body, about; the bar of the design names it.
+/// Bytes of a body; the bar of the design names it.
 const BODY: usize = 1_100;
 
-/// A generator of its own stream of bodies: random ids, so that the ledger's keys fall anywhere.
+const BEGIN: &str = concat!(
+    r#"{"Entity":"Patient","Action":"Update","Business":"17","Location":"3","CommandTime":"2026-11-30T09:15:07Z","#,
+    r#""Data":{"Name":"Avery Example","Note":""#
+);
+const TOKEN: &str = r#"","Token":""#;
+const KEY: &str = r#""},"PrimaryKey":""#;
+const END: &str = r#""}"#;
+const HEX: &[u8; 16] = b"0123456789abcdef";
+/// Digits of the three places that change: token, key, signature.
+const TOKEN_DIGITS: usize = 32;
+const KEY_DIGITS: usize = 16;
+const SIGNATURE_DIGITS: usize = 64;
+
+/// A generator of its own stream of requests: random ids, so that the ledger's keys fall anywhere.
 #[derive(Debug)]
 pub struct Sender {
-    mac: Hmac<Sha256>,
+    /// Has seen the body as far as it never changes.
+    begun: Hmac<Sha256>,
     state: u64,
-    lanes: u64,
-    body: String,
-    pub request: Vec<u8>,
+    request: Vec<u8>,
+    signature: usize,
+    token: usize,
+    key: usize,
 }
 
 impl Sender {
-    /// `seed` makes the stream; `lanes` is the number of distinct aggregates (0: every event its own).
-    pub fn new(seed: u64, lanes: u64) -> Sender {
-        let mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).expect("HMAC takes keys of any length");
-        Sender { mac, state: seed | 1, lanes, body: String::with_capacity(BODY + 64), request: Vec::with_capacity(2 * BODY) }
+    /// `seed` makes the stream: equal seeds, equal requests.
+    pub fn new(source: &str, seed: u64) -> Sender {
+        let filler = "x".repeat(BODY - BEGIN.len() - TOKEN.len() - TOKEN_DIGITS - KEY.len() - KEY_DIGITS - END.len());
+        let head = format!(
+            "POST /in/{source} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: {BODY}\r\n\
+             X-Hub-Signature-256: sha256={}\r\n\r\n",
+            "0".repeat(SIGNATURE_DIGITS)
+        );
+        let body = [BEGIN, &filler, TOKEN, &"0".repeat(TOKEN_DIGITS), KEY, &"0".repeat(KEY_DIGITS), END].concat();
+        let token = head.len() + BEGIN.len() + filler.len() + TOKEN.len();
+        let mut begun = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).expect("HMAC takes keys of any length");
+        begun.update(&body.as_bytes()[..token - head.len()]);
+        let signature = head.len() - 4 - SIGNATURE_DIGITS;
+        let key = token + TOKEN_DIGITS + KEY.len();
+        Sender { begun, state: seed, request: [head, body].concat().into_bytes(), signature, token, key }
     }
 
     /// splitmix64: random enough for ids, and the same stream for the same seed.
@@ -36,40 +63,44 @@ impl Sender {
         z ^ (z >> 31)
     }
 
-    /// The next whole request, head and body, in `request`.
-    pub fn next(&mut self, source: &str) {
+    /// The next whole request, head and body.
+    pub fn next(&mut self) -> &[u8] {
         let (a, b) = (self.draw(), self.draw());
-        let patient = if self.lanes == 0 { a } else { a % self.lanes };
-        self.body.clear();
-        let _ = write!(
-            self.body,
-            r#"{{"Entity":"Patient","Action":"Update","Business":"17","Location":"3","PrimaryKey":"{patient:016x}","CommandTime":"2026-11-30T09:15:{:02}Z","Data":{{"Name":"Avery Example","Token":"{a:016x}{b:016x}","Note":""#,
-            b % 60
-        );
-        while self.body.len() < BODY {
-            let filler = self.draw();
-            let _ = write!(self.body, "{filler:016x}");
-        }
-        self.body.push_str("\"}}");
-        self.wrap(source);
+        hex(&mut self.request[self.token..][..TOKEN_DIGITS], &[a.to_be_bytes(), b.to_be_bytes()].concat());
+        hex(&mut self.request[self.key..][..KEY_DIGITS], &a.to_be_bytes());
+        let mut mac = self.begun.clone();
+        mac.update(&self.request[self.token..]);
+        hex(&mut self.request[self.signature..][..SIGNATURE_DIGITS], &mac.finalize().into_bytes());
+        &self.request
     }
+}
 
-    fn wrap(&mut self, source: &str) {
-        let mut mac = self.mac.clone();
-        mac.update(self.body.as_bytes());
-        let digest = mac.finalize().into_bytes();
-        self.request.clear();
-        let mut head = String::with_capacity(256);
-        let _ = write!(
-            head,
-            "POST /in/{source} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: {}\r\nX-Hub-Signature-256: sha256=",
-            self.body.len()
-        );
-        for byte in digest {
-            let _ = write!(head, "{byte:02x}");
+fn hex(place: &mut [u8], bytes: &[u8]) {
+    for (two, byte) in place.chunks_exact_mut(2).zip(bytes) {
+        two.copy_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_differ_and_are_truly_signed() {
+        let mut sender = Sender::new("crm", 7);
+        let (first, second) = (sender.next().to_vec(), sender.next().to_vec());
+        assert_ne!(first, second);
+        assert_eq!(Sender::new("crm", 7).next(), first, "the same seed is the same stream");
+        for request in [first, second] {
+            let text = String::from_utf8(request).expect("text");
+            let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+            assert_eq!(body.len(), BODY);
+            assert!(serde_json::from_str::<serde_json::Value>(body).is_ok());
+            let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).expect("a key");
+            mac.update(body.as_bytes());
+            let mut digits = [0; SIGNATURE_DIGITS];
+            hex(&mut digits, &mac.finalize().into_bytes());
+            assert!(head.ends_with(std::str::from_utf8(&digits).expect("digits")));
         }
-        head.push_str("\r\n\r\n");
-        self.request.extend_from_slice(head.as_bytes());
-        self.request.extend_from_slice(self.body.as_bytes());
     }
 }

@@ -1,4 +1,5 @@
-//! The servers under test, as processes of their own: the real binary, and the same HTTP stack that only verifies.
+//! The servers under test, as processes of their own: the real binary, the same HTTP stack that only verifies, and the
+//! trivial receiver.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -11,121 +12,152 @@ use anyhow::{Context as _, Result, bail};
 use tokio::time::Instant;
 
 use crate::body::SECRET;
+use crate::measured::processor_seconds;
+use crate::wire::{exchange, get};
 
 /// A server that is not up after this long will not come.
 const START: Duration = Duration::from_secs(30);
+/// A port that was free may be taken before the server has it; then others are tried.
+const TRIES: usize = 5;
+const LOOK: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
 pub struct Server {
     child: Child,
     pub ingest: SocketAddr,
-    pub admin: SocketAddr,
+    admin: SocketAddr,
     pub store: PathBuf,
 }
 
-/// What a product server is started with.
-#[derive(Clone, Debug, Default)]
-pub struct Config {
-    /// TOML of consumers.
-    pub consumers: String,
-}
-
-pub fn free_port() -> Result<SocketAddr> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
+/// Two ports that are free now, held at once so that they differ.
+fn free_ports() -> Result<[SocketAddr; 2]> {
+    let held = [TcpListener::bind("127.0.0.1:0")?, TcpListener::bind("127.0.0.1:0")?];
+    Ok([held[0].local_addr()?, held[1].local_addr()?])
 }
 
 impl Server {
-    /// `hookonce serve` on a store in `folder` (which may hold one already).
-    pub async fn product(binary: &Path, folder: &Path, config: &Config) -> Result<Server> {
-        let (ingest, admin) = (free_port()?, free_port()?);
+    /// `hookonce serve` on a store in `folder` (which may hold one already), with these consumers.
+    pub async fn product(binary: &Path, folder: &Path, consumers: &str) -> Result<Server> {
+        let mut tried = Server::on_free_ports(binary, folder, consumers).await;
+        for _ in 1..TRIES {
+            if tried.is_ok() {
+                break;
+            }
+            tried = Server::on_free_ports(binary, folder, consumers).await;
+        }
+        tried
+    }
+
+    async fn on_free_ports(binary: &Path, folder: &Path, consumers: &str) -> Result<Server> {
+        let [ingest, admin] = free_ports()?;
         let store = folder.join("hookonce.db");
         let text = format!(
             "[store]\nurl = \"sqlite:{}\"\n[ingest]\nlisten = \"{ingest}\"\n[admin]\nlisten = \"{admin}\"\n\
-             [sources.crm]\nprovider = \"crmbridge\"\nsecret = {{ env = \"BENCH_SECRET\" }}\n{}",
+             [sources.crm]\nprovider = \"crmbridge\"\nsecret = {{ env = \"BENCH_SECRET\" }}\n{consumers}",
             store.display(),
-            config.consumers
         );
         let file = folder.join("hookonce.toml");
         fs::write(&file, text)?;
         let mut command = Command::new(binary);
-        command.arg("serve").arg("--config").arg(&file).current_dir(folder);
-        Server::start(command, ingest, admin, store).await
+        command.arg("serve").arg("--config").arg(&file).args(["--drain-delay", "0s"]).current_dir(folder);
+        Server::start(command, ingest, admin, store, "HTTP/1.1 200").await
     }
 
-    /// The bench's own binary in the role of the server that stores nothing.
-    pub async fn verify_only() -> Result<Server> {
-        let address = free_port()?;
+    /// The bench's own binary in one of its other roles. They have one listener and no `/readyz`: any answer shows that
+    /// they are up.
+    pub async fn role(role: &str) -> Result<Server> {
+        let [address, _] = free_ports()?;
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg("verify-only").arg(address.to_string());
-        Server::start(command, address, address, PathBuf::new()).await
+        command.arg(role).arg(address.to_string());
+        Server::start(command, address, address, PathBuf::new(), "HTTP/1.1").await
     }
 
-    async fn start(mut command: Command, ingest: SocketAddr, admin: SocketAddr, store: PathBuf) -> Result<Server> {
+    async fn start(
+        mut command: Command,
+        ingest: SocketAddr,
+        admin: SocketAddr,
+        store: PathBuf,
+        up: &str,
+    ) -> Result<Server> {
         command.env("BENCH_SECRET", SECRET).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().context("cannot start the server")?;
         let said = child.stderr.take().context("the server has no stderr")?;
         std::thread::spawn(move || pass_on(BufReader::new(said)));
         let mut server = Server { child, ingest, admin, store };
-        server.ready().await?;
+        server.ready(up).await?;
         Ok(server)
     }
 
-    async fn ready(&mut self) -> Result<()> {
+    async fn ready(&mut self, up: &str) -> Result<()> {
         let end = Instant::now() + START;
-        loop {
+        while Instant::now() < end {
             if let Some(status) = self.child.try_wait()? {
                 bail!("the server ended at once: {status}");
             }
-            if get(self.admin, "/readyz").await.is_ok_and(|a| self.listens(&a)) {
+            if get(self.admin, "/readyz").await.is_ok_and(|answer| answer.starts_with(up)) {
                 return Ok(());
             }
-            if Instant::now() > end {
-                bail!("the server is not ready after {START:?}");
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            tokio::time::sleep(LOOK).await;
         }
+        bail!("the server is not ready after {START:?}")
     }
 
-    /// The server that only verifies has no admin listener: any answer shows that it is up.
-    fn listens(&self, answer: &str) -> bool {
-        answer.starts_with("HTTP/1.1 200") || (self.admin == self.ingest && answer.starts_with("HTTP/1.1"))
-    }
-
-    pub fn resident_mib(&self) -> Result<f64> {
+    /// Resident memory now, and the most that it ever was.
+    pub fn resident_mib(&self) -> Result<[f64; 2]> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:")).context("no VmRSS")?;
-        let kib: f64 = line.trim().trim_end_matches(" kB").parse()?;
-        Ok(kib / 1_024.0)
+        let mib = |name: &str| -> Result<f64> {
+            let line = status.lines().find_map(|l| l.strip_prefix(name)).with_context(|| format!("no {name}"))?;
+            Ok(line.trim().trim_end_matches(" kB").parse::<f64>()? / 1_024.0)
+        };
+        Ok([mib("VmRSS:")?, mib("VmHWM:")?])
     }
 
-    /// One number of `/metrics`, the sum over its labels.
+    /// Processor time of all its threads: it says more than a rate where others use the machine too.
+    pub fn processor_seconds(&self) -> Result<f64> {
+        processor_seconds(&format!("/proc/{}/stat", self.child.id()))
+    }
+
+    /// One number of `/metrics`, the sum over its labels. A name that is not there is an error: 0 would look measured.
     pub async fn metric(&self, name: &str) -> Result<f64> {
         let text = get(self.admin, "/metrics").await?;
-        let values = text.lines().filter(|l| l.starts_with(name)).filter_map(|l| l.rsplit(' ').next()?.parse::<f64>().ok());
-        Ok(values.sum())
+        let of_name = |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', '{']));
+        let values = text.lines().filter(of_name).map(|line| line.rsplit(' ').next().unwrap_or_default().parse::<f64>());
+        let values: Vec<f64> = values.collect::<Result<_, _>>()?;
+        if values.is_empty() {
+            bail!("the server has no metric `{name}`");
+        }
+        Ok(values.iter().sum())
     }
 
     /// `pause` or `resume` of a consumer, through the API as a person would.
     pub async fn consumer(&self, name: &str, action: &str) -> Result<()> {
-        let token = fs::read_to_string(self.store.with_extension("token"))?;
         let body = r#"{"actor":"bench","reason":"bench"}"#;
-        let request = format!(
-            "POST /v1/consumers/{name}/{action} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            token.trim(),
-            body.len()
-        );
-        let answer = exchange(self.admin, request).await?;
+        let answer = self.api(&format!("POST /v1/consumers/{name}/{action}"), body).await?;
         if !answer.starts_with("HTTP/1.1 200") {
             bail!("`{action}` of `{name}`: {answer}");
         }
         Ok(())
     }
 
+    pub async fn api(&self, line: &str, body: &str) -> Result<String> {
+        let token = fs::read_to_string(self.store.with_extension("token"))?;
+        let request = format!(
+            "{line} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            token.trim(),
+            body.len()
+        );
+        exchange(self.admin, &request).await
+    }
+
+    /// Ends it in order and waits.
     pub fn stop(mut self) -> Result<()> {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
-        self.child.wait()?;
+        let status = self.child.wait()?;
+        if !status.success() {
+            bail!("a server ended with {status}");
+        }
         Ok(())
     }
 }
@@ -145,18 +177,4 @@ fn pass_on(said: impl BufRead) {
             eprintln!("  server: {line}");
         }
     }
-}
-
-/// A plain GET over a connection of its own.
-pub async fn get(address: SocketAddr, path: &str) -> Result<String> {
-    exchange(address, format!("GET {path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n")).await
-}
-
-async fn exchange(address: SocketAddr, request: String) -> Result<String> {
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    let mut stream = tokio::net::TcpStream::connect(address).await?;
-    stream.write_all(request.as_bytes()).await?;
-    let mut text = Vec::new();
-    stream.read_to_end(&mut text).await?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
 }

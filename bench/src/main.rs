@@ -3,26 +3,31 @@
 //! Servers are processes of their own; this one generates load. Everything is compared within one run, in alternation.
 
 mod acks;
+mod bed;
 mod beside;
 mod body;
 mod child;
 mod deliveries;
 mod identities;
 mod load;
+mod measured;
 mod probe;
+mod receiver;
 mod report;
 mod scale;
 mod stats;
 mod verify_only;
+mod wire;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
 
-use crate::report::Line;
+use crate::bed::Bed;
+use crate::report::{Line, Report};
 
 #[derive(Parser)]
 struct Args {
@@ -36,6 +41,8 @@ enum Role {
     Run(Run),
     /// The HTTP stack of the product, verifying and storing nothing
     VerifyOnly { address: SocketAddr },
+    /// The trivial receiver of deliveries
+    Receiver { address: SocketAddr },
 }
 
 #[derive(clap::Args)]
@@ -59,33 +66,44 @@ async fn main() -> Result<ExitCode> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     match Args::parse().role {
         Role::VerifyOnly { address } => verify_only::serve(address).await.map(|()| ExitCode::SUCCESS),
+        Role::Receiver { address } => receiver::serve(address).await.map(|()| ExitCode::SUCCESS),
         Role::Run(run) => measure(run).await,
     }
 }
 
+/// Scenarios, in the order in which they run.
+const SCENARIOS: [&str; 6] = ["acks", "latency", "consumers", "transaction", "deliveries", "identities"];
+
 async fn measure(run: Run) -> Result<ExitCode> {
+    if let Some(unknown) = run.only.iter().find(|o| !SCENARIOS.contains(&o.as_str())) {
+        bail!("no scenario `{unknown}`; there are {}", SCENARIOS.join(", "));
+    }
     let scale = if run.short { scale::SHORT } else { scale::FULL };
     let wants = |name: &str| run.only.is_empty() || run.only.iter().any(|o| o == name);
-    let binary = &run.binary.canonicalize()?;
-    let mut lines: Vec<Line> = Vec::new();
-    // The peak is what the open loops are measured at, so the acks come first, whatever is asked for.
-    let (acks, peak) = acks::ratio(binary, &scale).await?;
-    lines.extend(acks);
-    if wants("latency") {
-        lines.extend(acks::latency(binary, &scale, peak).await?);
+    let bed = Bed::new(run.binary.canonicalize()?, scale, run.out.join("stores"));
+    let mut report = Report::new(if run.short { "short" } else { "full" });
+    // The open loops run at half of the peak, so where they are asked for the acks are measured too.
+    if wants("acks") || wants("latency") || wants("transaction") {
+        let (acks, peak) = acks::ratio(&bed).await?;
+        report.add(acks);
+        if wants("latency") {
+            report.add(acks::latency(&bed, peak).await?);
+        }
+        if wants("transaction") {
+            report.add(beside::long_transaction(&bed, peak).await?);
+        }
     }
     if wants("consumers") {
-        lines.extend(beside::more_consumers(binary, &scale).await?);
-    }
-    if wants("transaction") {
-        lines.extend(beside::long_transaction(binary, &scale, peak).await?);
+        report.add(beside::more_consumers(&bed).await?);
     }
     if wants("deliveries") {
-        lines.extend(deliveries::ratio(binary, &scale).await?);
+        report.add(deliveries::ratio(&bed).await?);
     }
     if wants("identities") {
-        lines.extend(identities::many(binary, &scale).await?);
+        report.add(identities::many(&bed).await?);
     }
-    let held = report::write(&run.out, if run.short { "short" } else { "full" }, &lines)?;
+    let what = "resident memory at peak, of all that ran, MiB";
+    report.add(vec![Line::new(what, bed.peak_mib(), scale.at_most(256.0), serde_json::json!({}))]);
+    let held = report.write(&run.out)?;
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

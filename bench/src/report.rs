@@ -49,17 +49,50 @@ impl Line {
     }
 }
 
-/// Writes `target/bench/<name>.json`; answers whether every bar held.
-pub fn write(folder: &Path, name: &str, lines: &[Line]) -> Result<bool> {
-    fs::create_dir_all(folder)?;
-    let machine = serde_json::json!({
-        "cores": std::thread::available_parallelism().map_or(0, usize::from),
-        "load": fs::read_to_string("/proc/loadavg").unwrap_or_default().trim(),
-        "kernel": fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim(),
-    });
-    let all = serde_json::json!({ "machine": machine, "lines": lines });
-    fs::write(folder.join(format!("{name}.json")), serde_json::to_string_pretty(&all)?)?;
-    let missed = lines.iter().filter(|l| !l.holds).count();
-    println!("{name}: {} passed, {missed} failed", lines.len() - missed);
-    Ok(missed == 0)
+/// All lines of a run.
+#[derive(Debug)]
+pub struct Report {
+    name: &'static str,
+    /// How busy the machine was before anything was measured: our own load comes on top of it.
+    load_before: String,
+    lines: Vec<Line>,
+}
+
+impl Report {
+    pub fn new(name: &'static str) -> Report {
+        Report { name, load_before: read("/proc/loadavg"), lines: Vec::new() }
+    }
+
+    pub fn add(&mut self, lines: Vec<Line>) {
+        self.lines.extend(lines);
+    }
+
+    /// Writes `target/bench/<name>.json`; answers whether every bar held.
+    pub fn write(&self, folder: &Path) -> Result<bool> {
+        fs::create_dir_all(folder)?;
+        let machine = serde_json::json!({
+            "cores": std::thread::available_parallelism().map_or(0, usize::from),
+            "cpu": cpu(),
+            "kernel": read("/proc/sys/kernel/osrelease"),
+            "load_before": self.load_before,
+            "load_after": read("/proc/loadavg"),
+            "sqlite": rusqlite::version(),
+        });
+        let policy = "every ack after its commit: WAL, synchronous=FULL, groups of what waits, at most 1024 items";
+        let all = serde_json::json!({ "machine": machine, "commit_policy": policy, "lines": self.lines });
+        fs::write(folder.join(format!("{}.json", self.name)), serde_json::to_string_pretty(&all)?)?;
+        let missed = self.lines.iter().filter(|l| !l.holds).count();
+        println!("{}: {} passed, {missed} failed", self.name, self.lines.len() - missed);
+        Ok(missed == 0)
+    }
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_default().trim().to_owned()
+}
+
+fn cpu() -> String {
+    let info = read("/proc/cpuinfo");
+    let model = info.lines().find_map(|l| l.strip_prefix("model name")?.split_once(": "));
+    model.map(|(_, model)| model.to_owned()).unwrap_or_default()
 }

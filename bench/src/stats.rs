@@ -1,30 +1,31 @@
 //! Medians of pair ratios with their spread: machines are noisy, ratios of neighbours less so.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Ratio {
     pub median: f64,
-    pub low: f64,
-    pub high: f64,
-    pub pairs: Vec<f64>,
+    /// Of each pair, in ascending order.
+    sorted: Vec<f64>,
 }
 
 impl Ratio {
-    pub fn of(pairs: Vec<f64>) -> Ratio {
-        let mut sorted = pairs.clone();
-        sorted.sort_by(f64::total_cmp);
-        Ratio {
-            median: median(&sorted),
-            low: sorted.first().copied().unwrap_or(f64::NAN),
-            high: sorted.last().copied().unwrap_or(f64::NAN),
-            pairs,
-        }
+    pub fn of(mut pairs: Vec<f64>) -> Ratio {
+        pairs.sort_by(f64::total_cmp);
+        Ratio { median: median(&pairs), sorted: pairs }
+    }
+
+    /// The spread, and what was seen in each pair.
+    pub fn detail(&self, pairs: Vec<Value>) -> Value {
+        let round = |ratio: Option<&f64>| ratio.map(|r| (r * 1_000.0).round() / 1_000.0);
+        json!({ "low": round(self.sorted.first()), "high": round(self.sorted.last()), "pairs": pairs })
     }
 }
 
-/// Of values that are sorted.
-pub fn median(sorted: &[f64]) -> f64 {
+/// The middle of them, or of the two in the middle.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
     match sorted.len() {
         0 => f64::NAN,
         n if n % 2 == 1 => sorted[n / 2],

@@ -12,7 +12,7 @@ use hookonce_core::time::Micros;
 use super::admit;
 use super::conn::Conn;
 use super::job::{InboxAsk, InboxJob, InboxReply};
-use super::writer::{Failure, Writer};
+use super::writer::{Failure, Instruments, Writer};
 use super::{Options, command, open, refused};
 use crate::clock::Clock;
 use crate::sql::call::Arg;
@@ -25,6 +25,7 @@ const TALLY_FOLD: u32 = 512;
 #[derive(Debug)]
 pub struct Inbox {
     pub conn: Conn,
+    instruments: Instruments,
     clock: Arc<dyn Clock>,
     failure: Failure,
     lock_wait: Duration,
@@ -82,6 +83,7 @@ impl Inbox {
         };
         Ok(Inbox {
             conn,
+            instruments: Instruments::new("inbox"),
             clock: options.clock.clone(),
             failure,
             lock_wait: options.lock_wait,
@@ -94,7 +96,7 @@ impl Inbox {
 
     /// As many of the waiting as one commit may hold, in their order.
     pub fn choose(waiting: &mut VecDeque<InboxJob>) -> Vec<InboxJob> {
-        let taken = group::cut(waiting.iter().map(|job| items(&job.ask)));
+        let taken = group::cut(waiting.iter().map(|job| Inbox::items(&job.ask).max(1)));
         waiting.drain(..taken).collect()
     }
 
@@ -126,13 +128,6 @@ impl Inbox {
     }
 }
 
-fn items(ask: &InboxAsk) -> usize {
-    match ask {
-        InboxAsk::Admit(submission) => submission.mapped.len().max(1),
-        _ => 1,
-    }
-}
-
 /// (source, verdict, how many) of every row, unsummed.
 pub fn read_tally(conn: &Conn) -> Result<Vec<(String, String, u64)>, StoreError> {
     let mut all = Vec::new();
@@ -150,6 +145,17 @@ impl Writer for Inbox {
 
     fn conn(&self) -> &Conn {
         &self.conn
+    }
+
+    fn instruments(&self) -> &Instruments {
+        &self.instruments
+    }
+
+    fn items(ask: &InboxAsk) -> usize {
+        match ask {
+            InboxAsk::Admit(submission) => submission.mapped.len(),
+            _ => 0,
+        }
     }
 
     fn failure(&self) -> &Failure {

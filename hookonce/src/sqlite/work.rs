@@ -11,7 +11,7 @@ use hookonce_core::time::Micros;
 use super::conn::Conn;
 use super::cursor::Cursors;
 use super::job::{WorkAsk, WorkJob, WorkReply};
-use super::writer::{Failure, Writer};
+use super::writer::{Failure, Instruments, Writer};
 use super::{Options, claim, command, configure, route, settle, sweep};
 use crate::clock::Clock;
 use crate::store::{Identity, StoreError};
@@ -24,6 +24,7 @@ const GROUP_PASSES: usize = 1;
 #[derive(Debug)]
 pub struct Work {
     pub conn: Conn,
+    instruments: Instruments,
     /// A separate connection to the inbox file that only reads. Never attached: `begin immediate` would lock both.
     pub inbox: Conn,
     clock: Arc<dyn Clock>,
@@ -63,6 +64,7 @@ impl Work {
         let cursors = Cursors::read(&conn)?;
         Ok(Work {
             conn,
+            instruments: Instruments::new("work"),
             inbox,
             clock: options.clock.clone(),
             failure,
@@ -104,6 +106,14 @@ impl Writer for Work {
 
     fn conn(&self) -> &Conn {
         &self.conn
+    }
+
+    fn instruments(&self) -> &Instruments {
+        &self.instruments
+    }
+
+    fn items(_: &WorkAsk) -> usize {
+        0
     }
 
     fn failure(&self) -> &Failure {

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use hookonce_core::{group, planted};
+use metrics::{Histogram, histogram};
 
 use super::conn::Conn;
 use super::job::Job;
@@ -28,12 +29,44 @@ impl Failure {
     }
 }
 
+/// What a writer tells of its commits, looked up once.
+pub struct Instruments {
+    commit: Histogram,
+    /// Items in one commit; only the inbox file has any.
+    batch: Histogram,
+}
+
+impl Instruments {
+    pub fn new(file: &'static str) -> Instruments {
+        Instruments {
+            commit: histogram!("hookonce_store_commit_duration_seconds", "file" => file),
+            batch: histogram!("hookonce_store_commit_batch_events"),
+        }
+    }
+
+    fn committed(&self, took: Duration, items: usize) {
+        self.commit.record(took);
+        if items > 0 {
+            self.batch.record(items as f64);
+        }
+    }
+}
+
+impl std::fmt::Debug for Instruments {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Instruments").finish_non_exhaustive()
+    }
+}
+
 /// What differs between the two files' writers.
 pub trait Writer {
     type Ask;
     type Reply;
 
     fn conn(&self) -> &Conn;
+    fn instruments(&self) -> &Instruments;
+    /// Items that a job admits.
+    fn items(ask: &Self::Ask) -> usize;
     fn failure(&self) -> &Failure;
     /// How long the group may wait for the write lock.
     fn lock_wait(&self) -> Duration;
@@ -100,9 +133,13 @@ fn wait<W: Writer>(writer: &W, jobs: &Jobs<W>) -> Duration {
 
 fn transact<W: Writer>(writer: &mut W, jobs: &Jobs<W>) -> Result<Vec<W::Reply>, StoreError> {
     let replies = written(writer, jobs);
+    let began = Instant::now();
     let replies = replies.and_then(|replies| writer.conn().commit().map(|()| replies));
     match &replies {
-        Ok(_) => writer.committed(),
+        Ok(_) => {
+            writer.instruments().committed(began.elapsed(), jobs.iter().map(|job| W::items(&job.ask)).sum());
+            writer.committed();
+        }
         Err(_) => writer.conn().rollback(),
     }
     replies

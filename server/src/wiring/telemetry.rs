@@ -1,5 +1,7 @@
 //! Logs on stderr, numbers for `/metrics`. One line where something is handled; never a body, never a secret.
 
+use std::time::Duration;
+
 use anyhow::{Context as _, Result};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tracing_subscriber::EnvFilter;
@@ -8,6 +10,9 @@ use tracing_subscriber::EnvFilter;
 const SECONDS: &[f64] = &[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 const BATCH: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
 const BYTES: &[f64] = &[256.0, 1024.0, 4096.0, 16384.0, 65536.0, 262_144.0, 1_048_576.0, 8_388_608.0, 33_554_432.0];
+
+/// Between two foldings of the histograms.
+const UPKEEP: Duration = Duration::from_secs(1);
 
 pub fn logs(level: &str, json: bool, colour: bool) -> Result<()> {
     let filter = EnvFilter::try_new(level).with_context(|| format!("`{level}` is no log level"))?;
@@ -22,5 +27,16 @@ pub fn metrics() -> Result<PrometheusHandle> {
     for (suffix, values) in buckets {
         builder = builder.set_buckets_for_metric(Matcher::Suffix(suffix.to_owned()), values)?;
     }
-    builder.install_recorder().context("cannot set up metrics")
+    let handle = builder.install_recorder().context("cannot set up metrics")?;
+    tokio::spawn(upkeep(handle.clone()));
+    Ok(handle)
+}
+
+/// Folds what histograms have recorded into their buckets. Without it every single value is kept until somebody asks
+/// for the metrics, which may be never.
+async fn upkeep(handle: PrometheusHandle) {
+    loop {
+        tokio::time::sleep(UPKEEP).await;
+        handle.run_upkeep();
+    }
 }
