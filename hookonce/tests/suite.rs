@@ -24,7 +24,9 @@ macro_rules! scripts {
     };
 }
 
-scripts! { admission, conflicts, guards, routing, lanes, leases, retries, dead_letters, lost_runs }
+scripts! {
+    admission, conflicts, guards, unmapped, routing, beginnings, lanes, leases, retries, dead_letters, lost_runs, restarts,
+}
 
 /// A script that nobody runs proves nothing.
 #[test]

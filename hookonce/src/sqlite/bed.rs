@@ -1,7 +1,7 @@
 //! For tests: the store as a bed of the suite, and its tables as sheets that worlds are loaded into and read from.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::types::{Value as Held, ValueRef};
@@ -12,6 +12,7 @@ use super::store::SqliteStore;
 use super::{Options, migrate};
 use crate::clock::ManualClock;
 use crate::each_table;
+use crate::sql::call::Tap;
 use crate::store::Store;
 use crate::testkit::model::Rows;
 use crate::testkit::model::table::{Cell, File, Row, Table};
@@ -23,17 +24,30 @@ const WAIT: Duration = Duration::from_secs(30);
 /// A store in a folder of the test's.
 #[derive(Debug)]
 pub struct SqliteBed {
-    store: Arc<SqliteStore>,
+    /// `None` while it is closed.
+    store: Mutex<Option<Arc<SqliteStore>>>,
     clock: Arc<ManualClock>,
     path: PathBuf,
+    tap: Option<Arc<dyn Tap>>,
 }
 
 impl SqliteBed {
     pub fn new(folder: &Path) -> SqliteBed {
-        let (path, clock) = (folder.join("hookonce.db"), Arc::new(ManualClock::new(BEGIN)));
-        let options = Options { clock: clock.clone(), seed: Some(1), ..Options::default() };
-        let store = Arc::new(SqliteStore::open(&path, options).expect("a fresh store opens"));
-        SqliteBed { store, clock, path }
+        SqliteBed::watched(folder, None)
+    }
+
+    /// One whose statements somebody watches, or keeps from running.
+    pub fn watched(folder: &Path, tap: Option<Arc<dyn Tap>>) -> SqliteBed {
+        let clock = Arc::new(ManualClock::new(BEGIN));
+        let bed = SqliteBed { store: Mutex::default(), clock, path: folder.join("hookonce.db"), tap };
+        bed.open();
+        bed
+    }
+
+    fn open(&self) {
+        let options = Options { clock: self.clock.clone(), seed: Some(1), tap: self.tap.clone(), ..Options::default() };
+        let store = SqliteStore::open(&self.path, options).expect("the store opens");
+        *self.store.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(store));
     }
 }
 
@@ -43,7 +57,7 @@ impl Bed for SqliteBed {
     }
 
     fn store(&self) -> Arc<dyn Store> {
-        self.store.clone()
+        self.store.lock().unwrap_or_else(PoisonError::into_inner).clone().expect("it is closed only by a restart")
     }
 
     fn clock(&self) -> &ManualClock {
@@ -59,6 +73,12 @@ impl Bed for SqliteBed {
         let mut rows = sheets.rows();
         change(&mut rows);
         sheets.load(&rows);
+    }
+
+    fn restart(&self) {
+        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(store);
+        self.open();
     }
 }
 

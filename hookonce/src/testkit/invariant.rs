@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hookonce_core::admit::{CONFLICT_BODIES, variant};
+use hookonce_core::audit::{Entry, FIRST, link};
 use hookonce_core::delivery::State;
 use hookonce_core::route::Routing;
 
@@ -25,6 +26,7 @@ pub fn of_rows(rows: &Rows, configurations: &Configurations) -> Vec<String> {
     wrong.extend(one_head_a_lane(rows));
     wrong.extend(lanes_end_in_order(rows));
     wrong.extend(ended_or_parked(rows));
+    wrong.extend(audit_chains(rows));
     wrong
 }
 
@@ -182,6 +184,33 @@ pub fn ended_or_parked(rows: &Rows) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// Invariant 21, as far as it is built: each audit row stands on the one before.
+pub fn audit_chains(rows: &Rows) -> Vec<String> {
+    let inbox = rows.inbox_audit.values();
+    let inbox =
+        inbox.map(|r| (entry(r.id, r.at, [&r.actor, &r.action, &r.target, &r.reason, &r.detail]), &r.prev, &r.hash));
+    let work = rows.work_audit.values();
+    let work =
+        work.map(|r| (entry(r.id, r.at, [&r.actor, &r.action, &r.target, &r.reason, &r.detail]), &r.prev, &r.hash));
+    chain(inbox).or_else(|| chain(work)).into_iter().collect()
+}
+
+fn entry(id: i64, at: i64, [actor, action, target, reason, detail]: [&str; 5]) -> Entry<'_> {
+    Entry { id, at, actor, action, target, reason, detail }
+}
+
+fn chain<'r>(rows: impl Iterator<Item = (Entry<'r>, &'r Vec<u8>, &'r Vec<u8>)>) -> Option<String> {
+    let mut last = FIRST;
+    for (entry, prev, hash) in rows {
+        let own = link(&last, &entry);
+        if prev[..] != last || hash[..] != own {
+            return Some(format!("21: audit row {} does not stand on the one before", entry.id));
+        }
+        last = own;
+    }
+    None
 }
 
 /// Invariants 7 and 9 over a step: epochs grow, what is final changes only by a recorded command.

@@ -141,7 +141,7 @@ fn ask(world: &World, consumer: i64) -> Ask {
     let mut token = [0; 16];
     token[..8].copy_from_slice(&claims.to_be_bytes());
     token[8..].copy_from_slice(&world.now.to_be_bytes());
-    Ask { consumer, tokens: vec![token], lease: LEASE, owner: world.instance, quiet: false }
+    Ask { consumer, tokens: vec![token], lease: LEASE, owner: world.rows.counters.instance, quiet: false }
 }
 
 fn next_due(world: &World) -> Option<Micros> {
@@ -160,7 +160,7 @@ pub fn apply(before: &World, step: Step, setup: &Setup, routing: &Routing) -> Wo
         }
         Step::AnswerEarly(sent) => world.move_copy(sent, Copy::Sent, Copy::Early),
         Step::Look(sent) => looked(&mut world, sent, setup),
-        Step::Route => drop(route::route(&mut world.rows, routing, world.now, world.instance)),
+        Step::Route => drop(route::route(&mut world.rows, routing, world.now)),
         Step::PassOpen(router) => pass_open(&mut world, router, routing),
         Step::PassWrite(router) => pass_write(&mut world, router, setup, routing),
         Step::Claim { worker, consumer } => claimed(&mut world, worker, consumer),
@@ -237,9 +237,9 @@ fn pass_write(world: &mut World, router: usize, setup: &Setup, routing: &Routing
         if let Some((n, last)) = world.rows.pass.last_key_value() {
             (late.last.n, late.last.seq) = (*n, last.seq);
         }
-        route::write(&mut world.rows, &late, routing, world.now, world.instance);
+        route::write(&mut world.rows, &late, routing, world.now);
     } else {
-        route::close(&mut world.rows, &opened, routing, world.now, world.instance);
+        route::close(&mut world.rows, &opened, routing, world.now);
     }
 }
 
@@ -327,7 +327,6 @@ fn open_aside(rows: &mut Rows, id: i64) {
 /// Everything in memory is gone; what was not answered is sent again. A start makes leases of before due at once.
 fn crash_process(world: &mut World) {
     world.left.crashes -= 1;
-    world.instance += 1;
     for copies in &mut world.copies {
         for copy in copies.iter_mut() {
             *copy = match copy {
@@ -339,7 +338,9 @@ fn crash_process(world: &mut World) {
     }
     world.workers.fill(Worker::Idle);
     world.routers.fill(Router::Idle);
-    sweep::open_due(&mut world.rows, world.now, world.instance);
+    world.rows.counters.instance += 1;
+    let instance = world.rows.counters.instance;
+    sweep::open_due(&mut world.rows, world.now, instance);
 }
 
 fn crash_worker(world: &mut World, worker: usize) {

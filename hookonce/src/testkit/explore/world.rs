@@ -12,8 +12,6 @@ use crate::testkit::model::{Rows, admit, configure};
 pub struct World {
     pub rows: Rows,
     pub now: Micros,
-    /// The process: a crash raises it.
-    pub instance: i64,
     /// For each thing sent, its copies; sorted, for copies are alike.
     pub copies: Vec<Vec<Copy>>,
     pub workers: Vec<Worker>,
@@ -82,7 +80,7 @@ impl World {
     /// The first state: nothing sent yet, the configuration in force.
     pub fn begin(setup: &Setup) -> (World, Routing) {
         let mut rows = Rows::default();
-        let routing = configure::configure(&mut rows, setup.consumers.clone(), 0, 1);
+        let routing = configure::configure(&mut rows, setup.consumers.clone(), 0);
         for submission in &setup.before {
             // The worlds are written by hand, and the model refuses nothing of what they write.
             let _ = admit::admit(&mut rows, submission, 0);
@@ -90,7 +88,6 @@ impl World {
         let world = World {
             rows,
             now: 0,
-            instance: 1,
             copies: setup.sent.iter().map(|(_, copies)| vec![Copy::Sent; *copies]).collect(),
             workers: vec![Worker::Idle; setup.workers],
             routers: vec![Router::Idle; setup.routers],

@@ -55,7 +55,7 @@ impl Admitting<'_> {
         let floor = admit_floor(self.rows, &item.namespace);
         match aside(item, self.s.received, &Beside { guard, floor }) {
             Fresh::Event { hold } => {
-                self.admit_event(item, 0, "receive", None, hold);
+                self.admit_event(item, 0, origin(self.s), None, hold);
                 Verdict::Accepted { event, hold }
             }
             Fresh::Copy { of } => {
@@ -95,7 +95,7 @@ impl Admitting<'_> {
     /// Other bytes under an older rule cannot be compared: an event of its own, held, whose copies are its duplicates.
     fn unknown(&mut self, item: &Item) -> Verdict {
         let hold = Some(HoldReason::UnknownDifference);
-        let event = self.admit_event(item, variant(&item.fingerprint), "receive", None, hold);
+        let event = self.admit_event(item, variant(&item.fingerprint), origin(self.s), None, hold);
         self.admit_conflict(item, Differs::Payload, Some(event));
         Verdict::Accepted { event, hold }
     }
@@ -310,7 +310,7 @@ fn admit_decided(rows: &mut Rows, s: &Submission, now: Micros) -> Result<(), Sto
     let Origin::Admit { unmapped, actor, reason } = &s.origin else { return Ok(()) };
     let row = rows.unmapped.get_mut(unmapped).filter(|row| row.decided.is_none());
     let Some(row) = row else {
-        return Err(StoreError::Refused(format!("unmapped request {unmapped} is not there or was decided before")));
+        return Err(StoreError::Refused(format!("unmapped `{unmapped}` is not there or already decided")));
     };
     row.decided = Some(format!("admitted by {actor}"));
     audit_inbox(rows, now, actor, "unmapped.admit", &unmapped.to_string(), reason);
@@ -321,10 +321,17 @@ fn requests_of(rows: &Rows, event: EventNo) -> i64 {
     number(rows.request.values().filter(|r| r.event == Some(event)).count() as u64)
 }
 
-/// The item's own bytes: the whole body, or its span.
+fn origin(s: &Submission) -> &'static str {
+    match s.origin {
+        Origin::Receive => "receive",
+        Origin::Admit { .. } => "admit",
+    }
+}
+
+/// The item's own bytes: its span, or the whole body where that does not fit.
 fn own_bytes(s: &Submission, span: Option<(u64, u64)>) -> Vec<u8> {
     let range = span.and_then(|(start, end)| Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
-    range.map_or(Some(s.body.as_ref()), |range| s.body.get(range)).unwrap_or_default().to_vec()
+    range.and_then(|range| s.body.get(range)).unwrap_or(&s.body).to_vec()
 }
 
 fn number(n: u64) -> i64 {

@@ -7,7 +7,7 @@ use hookonce_core::time::Micros;
 use super::rows::{self, Pass, Rows, Rule};
 
 /// The verb. The same definitions again change nothing.
-pub fn configure(rows: &mut Rows, consumers: Vec<Consumer>, now: Micros, node: i64) -> Routing {
+pub fn configure(rows: &mut Rows, consumers: Vec<Consumer>, now: Micros) -> Routing {
     let last = rows.pass.last_key_value().map(|(_, p)| p.clone());
     let number = last.as_ref().map_or(0, |p| p.config) + 1;
     let before = rows.counters.config.clone();
@@ -19,7 +19,7 @@ pub fn configure(rows: &mut Rows, consumers: Vec<Consumer>, now: Micros, node: i
     rows.counters.config = named.iter().filter_map(|c| newest(rows, c.id)).collect();
     let changed = last.is_none() || rows.counters.config != before;
     if changed {
-        configure_pass(rows, last, number, now, node);
+        configure_pass(rows, last, number, now);
     }
     Routing { config: if changed { number } else { number - 1 }, consumers: named }
 }
@@ -64,11 +64,11 @@ fn definition(consumer: &Consumer) -> String {
 }
 
 /// Same position, new configuration. It lists whom the last one listed: those stand where it stands.
-fn configure_pass(rows: &mut Rows, last: Option<Pass>, number: i64, now: Micros, node: i64) {
+fn configure_pass(rows: &mut Rows, last: Option<Pass>, number: i64, now: Micros) {
     let main = rows.pass.values().rev().find(|p| p.own.is_none()).cloned();
     let (pos, consumers) = main.map_or((0, String::new()), |p| (p.pos, p.consumers));
     let (n, seq) = last.map_or((1, 0), |p| (p.n + 1, p.seq));
-    rows.pass.put(Pass { n, pos, seq, consumers, own: None, config: number, node, at: now });
+    rows.pass.put(Pass { n, pos, seq, consumers, own: None, config: number, node: rows.counters.instance, at: now });
 }
 
 /// The verb: equal definitions share a number.

@@ -14,10 +14,10 @@ use super::rows::{self, Delivery, Event, Hold, Rows, Work};
 use crate::store::Passed;
 
 /// The verb.
-pub fn route(rows: &mut Rows, routing: &Routing, now: Micros, node: i64) -> Passed {
+pub fn route(rows: &mut Rows, routing: &Routing, now: Micros) -> Passed {
     match open(rows, routing) {
         None => Passed { config_behind: true, ..Passed::default() },
-        Some(opened) => close(rows, &opened, routing, now, node),
+        Some(opened) => close(rows, &opened, routing, now),
     }
 }
 
@@ -39,15 +39,15 @@ pub fn open(rows: &Rows, routing: &Routing) -> Option<Opened> {
 }
 
 /// Decides and writes what was opened, unless another router was faster: then nothing is written.
-pub fn close(rows: &mut Rows, opened: &Opened, routing: &Routing, now: Micros, node: i64) -> Passed {
+pub fn close(rows: &mut Rows, opened: &Opened, routing: &Routing, now: Micros) -> Passed {
     if rows.pass.last_key_value().map(|(n, _)| *n) != Some(opened.last.n) {
         return Passed { more: true, ..Passed::default() };
     }
-    write(rows, opened, routing, now, node)
+    write(rows, opened, routing, now)
 }
 
 /// The rows of the pass, without asking who was faster.
-pub fn write(rows: &mut Rows, opened: &Opened, routing: &Routing, now: Micros, node: i64) -> Passed {
+pub fn write(rows: &mut Rows, opened: &Opened, routing: &Routing, now: Micros) -> Passed {
     let wanted = route::wanted(opened, routing);
     let tails = route_tails(rows, &wanted.lanes());
     let pass = route::pass(opened, wanted, &tails, routing);
@@ -64,7 +64,7 @@ pub fn write(rows: &mut Rows, opened: &Opened, routing: &Routing, now: Micros, n
     }
     route_write_holds(rows, &pass, now);
     rows.requeue.retain(|id, _| !pass.done.contains(id));
-    route_write_pass(rows, &pass.pass, now, node);
+    route_write_pass(rows, &pass.pass, now);
     passed.more = open(rows, routing).is_some_and(|next| !idle(&next));
     passed
 }
@@ -235,7 +235,7 @@ fn route_write_holds(rows: &mut Rows, pass: &PassRows, now: Micros) {
 }
 
 /// Appends the row; what nobody reads any more goes.
-fn route_write_pass(rows: &mut Rows, pass: &Pass, now: Micros, node: i64) {
+fn route_write_pass(rows: &mut Rows, pass: &Pass, now: Micros) {
     rows.pass.put(rows::Pass {
         n: pass.n,
         pos: pass.pos,
@@ -243,7 +243,7 @@ fn route_write_pass(rows: &mut Rows, pass: &Pass, now: Micros, node: i64) {
         consumers: written(&pass.consumers),
         own: pass.own,
         config: pass.config,
-        node,
+        node: rows.counters.instance,
         at: now,
     });
     route_trim(rows);

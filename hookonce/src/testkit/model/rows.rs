@@ -150,6 +150,8 @@ pub struct Counters {
     pub payload: i64,
     /// Generation of the store, raised by a restore.
     pub generation: i64,
+    /// The process that has the store open; each start is one more.
+    pub instance: i64,
     /// The definitions in force: (consumer, number of the row).
     pub config: Vec<(i64, i64)>,
     /// (source, verdict) of every request answered so far: what the tally rows sum up to.

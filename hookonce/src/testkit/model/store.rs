@@ -17,9 +17,6 @@ use crate::clock::Clock;
 use crate::store::{Identity, Passed, Refusals, Run, Store, StoreError, Swept, Verb};
 use crate::view::{Page, Query};
 
-/// The number of the only node there is.
-const NODE: i64 = 1;
-
 #[derive(Debug)]
 pub struct ModelStore {
     rows: Mutex<Rows>,
@@ -28,7 +25,17 @@ pub struct ModelStore {
 
 impl ModelStore {
     pub fn new(clock: Arc<dyn Clock>) -> ModelStore {
-        ModelStore { rows: Mutex::default(), clock }
+        let store = ModelStore { rows: Mutex::default(), clock };
+        store.restart();
+        store
+    }
+
+    /// As if the process had ended and another had opened the store.
+    pub fn restart(&self) {
+        let (mut rows, now) = (self.lock(), self.clock.now());
+        rows.counters.instance += 1;
+        let instance = rows.counters.instance;
+        super::sweep::open_due(&mut rows, now, instance);
     }
 
     /// All tables as they stand.
@@ -53,7 +60,8 @@ impl ModelStore {
 
 impl Store for ModelStore {
     fn identity(&self) -> Identity {
-        Identity { store: "model".into(), generation: self.lock().counters.generation, instance: NODE }
+        let rows = self.lock();
+        Identity { store: "model".into(), generation: rows.counters.generation, instance: rows.counters.instance }
     }
 
     fn now(&self) -> Micros {
@@ -72,7 +80,7 @@ impl Store for ModelStore {
     }
 
     fn configure(&self, consumers: Vec<Consumer>) -> Verb<'_, Routing> {
-        self.verb(|rows, now| Ok(super::configure::configure(rows, consumers, now, NODE)))
+        self.verb(|rows, now| Ok(super::configure::configure(rows, consumers, now)))
     }
 
     fn rule(&self, source: &str, definition: &str) -> Verb<'_, i64> {
@@ -80,7 +88,7 @@ impl Store for ModelStore {
     }
 
     fn route<'a>(&'a self, routing: &'a Routing) -> Verb<'a, Passed> {
-        self.verb(|rows, now| Ok(super::route::route(rows, routing, now, NODE)))
+        self.verb(|rows, now| Ok(super::route::route(rows, routing, now)))
     }
 
     fn claim(&self, ask: Ask) -> Verb<'_, Vec<Run>> {

@@ -1,5 +1,7 @@
 //! Housekeeping on the model: the slow audit of invariant 5, samples of refused requests, audit rows.
 
+use hookonce_core::audit::{Entry, FIRST, link};
+use hookonce_core::event::Hash;
 use hookonce_core::time::Micros;
 
 use super::rows::{InboxAudit, Rows, Sample, WorkAudit};
@@ -32,8 +34,14 @@ pub fn open_due(rows: &mut Rows, now: Micros, instance: i64) {
     }
 }
 
-/// The verb: copies of refused requests, apart from the inbox (invariant 22).
+/// The verb: counts and copies of refused requests, apart from the inbox (invariant 22). How many copies a store keeps
+/// is its own business.
 pub fn refused(rows: &mut Rows, refusals: &Refusals) {
+    for (source, reason, count) in &refusals.counts {
+        let verdict = format!("refused/{reason}");
+        let count = i64::try_from(*count).unwrap_or(i64::MAX);
+        *rows.counters.tally.entry((source.to_string(), verdict)).or_default() += count;
+    }
     for sample in &refusals.samples {
         let id = super::after(&rows.sample);
         rows.sample.put(Sample {
@@ -49,17 +57,27 @@ pub fn refused(rows: &mut Rows, refusals: &Refusals) {
 }
 
 pub fn audit_inbox(rows: &mut Rows, at: Micros, actor: &str, action: &str, target: &str, reason: &str) -> i64 {
-    let id = super::after(&rows.inbox_audit);
+    let last = rows.inbox_audit.last_key_value().map(|(_, row)| row.hash.clone());
+    let entry = Entry { id: super::after(&rows.inbox_audit), at, actor, action, target, reason, detail: "" };
+    let (prev, hash) = chained(last, &entry);
     let (actor, action, target, reason) = (actor.into(), action.into(), target.into(), reason.into());
-    let row = InboxAudit { id, at, actor, action, target, reason, detail: String::new(), prev: vec![], hash: vec![] };
-    rows.inbox_audit.put(row);
+    let id = entry.id;
+    rows.inbox_audit.put(InboxAudit { id, at, actor, action, target, reason, detail: String::new(), prev, hash });
     id
 }
 
 pub fn audit_work(rows: &mut Rows, at: Micros, actor: &str, action: &str, target: &str, reason: &str) -> i64 {
-    let id = super::after(&rows.work_audit);
+    let last = rows.work_audit.last_key_value().map(|(_, row)| row.hash.clone());
+    let entry = Entry { id: super::after(&rows.work_audit), at, actor, action, target, reason, detail: "" };
+    let (prev, hash) = chained(last, &entry);
     let (actor, action, target, reason) = (actor.into(), action.into(), target.into(), reason.into());
-    let row = WorkAudit { id, at, actor, action, target, reason, detail: String::new(), prev: vec![], hash: vec![] };
-    rows.work_audit.put(row);
+    let id = entry.id;
+    rows.work_audit.put(WorkAudit { id, at, actor, action, target, reason, detail: String::new(), prev, hash });
     id
+}
+
+/// What a row stands on, and its own hash.
+fn chained(last: Option<Vec<u8>>, entry: &Entry<'_>) -> (Vec<u8>, Vec<u8>) {
+    let prev: Hash = last.and_then(|hash| hash.try_into().ok()).unwrap_or(FIRST);
+    (prev.to_vec(), link(&prev, entry).to_vec())
 }

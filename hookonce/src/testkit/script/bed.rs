@@ -20,6 +20,8 @@ pub trait Bed {
     fn rows(&self) -> Rows;
     /// Changes rows by hand, for what no verb does yet.
     fn edit(&self, change: &dyn Fn(&mut Rows));
+    /// Closes the store and opens it again, as another process would.
+    fn restart(&self);
 }
 
 /// The model itself.
@@ -55,6 +57,10 @@ impl Bed for ModelBed {
 
     fn edit(&self, change: &dyn Fn(&mut Rows)) {
         self.store.edit(change);
+    }
+
+    fn restart(&self) {
+        self.store.restart();
     }
 }
 

@@ -7,6 +7,7 @@ use hookonce_core::admit::{Submission, Verdict};
 use hookonce_core::claim::{Ask, Claimed, Triage, triage};
 use hookonce_core::command::{Command, Refused, Who};
 use hookonce_core::consumer::{Consumer, From, OnDead, Order, Pattern, Policy};
+use hookonce_core::request::Headers;
 use hookonce_core::route::Routing;
 use hookonce_core::settle::{self, Ending, How, Settled};
 use hookonce_core::time::Micros;
@@ -15,7 +16,7 @@ use super::bed::{Bed, wait};
 use super::words::{self, Line, written};
 use super::{item, names};
 use crate::clock::Clock as _;
-use crate::store::{Run, StoreError};
+use crate::store::{Refusals, Run, Sample, StoreError};
 use crate::testkit::invariant::Configurations;
 use crate::testkit::model::rows::Namespace;
 use crate::testkit::model::{Rows, state};
@@ -79,6 +80,9 @@ impl<'b> Runner<'b> {
             "floor" => self.floor(line),
             "cancel" => self.cancel(line),
             "sweep" => self.sweep(),
+            "restart" => self.restart(),
+            "refuse" => self.refuse(line),
+            "rule" => self.rule(line),
             _ => self.command(line),
         }
     }
@@ -159,7 +163,7 @@ impl<'b> Runner<'b> {
         let count = line.number("n")?.unwrap_or(1);
         let tokens = (0..count).map(|_| self.token()).collect();
         let quiet = line.words.iter().any(|w| w == "quiet");
-        Ok(Ask { consumer, tokens, lease: line.time()?, owner: 1, quiet })
+        Ok(Ask { consumer, tokens, lease: line.time()?, owner: self.bed.store().identity().instance, quiet })
     }
 
     fn token(&mut self) -> [u8; 16] {
@@ -305,6 +309,34 @@ impl<'b> Runner<'b> {
     fn sweep(&mut self) -> Result<String, String> {
         let swept = wait(self.bed.store().sweep()).map_err(said)?;
         Ok(if swept.headless.is_empty() { "nothing".to_owned() } else { format!("headless {}", swept.headless.len()) })
+    }
+
+    /// The process ends and another opens the store: whoever held a lease is gone with it.
+    fn restart(&mut self) -> Result<String, String> {
+        self.bed.restart();
+        self.held.clear();
+        Ok(String::new())
+    }
+
+    fn refuse(&mut self, line: &Line) -> Result<String, String> {
+        let (source, reason): (Arc<str>, String) = (line.word(0)?.into(), line.word(1)?.to_owned());
+        let sample = Sample {
+            source: source.clone(),
+            target: format!("POST /in/{source}"),
+            headers: Headers::default(),
+            body: line.option("body").unwrap_or("A").as_bytes().to_vec(),
+            reason: reason.clone(),
+            received: self.now(),
+        };
+        let count = line.number("n")?.unwrap_or(1).unsigned_abs();
+        let refusals = Refusals { samples: vec![sample], counts: vec![(source, reason, count)] };
+        wait(self.bed.store().refused(refusals)).map_err(said)?;
+        Ok(String::new())
+    }
+
+    fn rule(&mut self, line: &Line) -> Result<String, String> {
+        let number = wait(self.bed.store().rule(line.word(0)?, line.word(1)?)).map_err(said)?;
+        Ok(format!("rule {number}"))
     }
 
     fn command(&mut self, line: &Line) -> Result<String, String> {
