@@ -118,14 +118,14 @@ const OF_THE_WHOLE: [&str; 8] = [
 
 fn forwarded(original: &Headers, part: bool) -> Vec<(HeaderName, HeaderValue)> {
     let named = named_by_connection(original);
-    let goes = |name: &str| {
-        !NEVER.contains(&name)
-            && !named.iter().any(|n| n == name)
+    let stays = |name: &str| {
+        NEVER.contains(&name)
+            || named.iter().any(|n| n == name)
             // What claims to be an original of ours is a forgery: only we rename.
-            && !name.strip_prefix(ORIGINAL).is_some_and(ours)
-            && !(part && OF_THE_WHOLE.contains(&name))
+            || name.strip_prefix(ORIGINAL).is_some_and(ours)
+            || (part && OF_THE_WHOLE.contains(&name))
     };
-    let kept = original.0.iter().filter(|(name, _)| goes(name.as_str()));
+    let kept = original.0.iter().filter(|(name, _)| !stays(name.as_str()));
     let mut headers: Vec<_> = kept.filter_map(|(name, value)| Some((renamed(name)?, value.clone()))).collect();
     if part {
         // Items are cut out of JSON, whatever carried it.

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use hookonce_core::identify::RuleSpec;
-use hookonce_core::signature::{KeyError, handshake};
+use hookonce_core::signature::handshake;
 use hookonce_core::source::Respond;
 use hookonce_http::{Limits, Rate, Source, Verification};
 use http::Method;
