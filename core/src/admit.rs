@@ -40,7 +40,11 @@ pub struct Submission {
 pub enum Origin {
     Receive,
     /// A person admits the unmapped row of this number: its `decided` mark and the audit row commit with the event.
-    Admit { unmapped: i64, actor: String, reason: String },
+    Admit {
+        unmapped: i64,
+        actor: String,
+        reason: String,
+    },
 }
 
 /// What the ledger holds under an item's digest.
@@ -141,9 +145,13 @@ pub struct Beside {
 /// How a new key enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fresh {
-    Event { hold: Option<HoldReason> },
+    Event {
+        hold: Option<HoldReason>,
+    },
     /// Equal signed content under another id, and the source takes that for a copy: origin `copy`, no deliveries.
-    Copy { of: EventNo },
+    Copy {
+        of: EventNo,
+    },
 }
 
 /// Mirror M2: a guard row or the floor makes a copy or a hold.

@@ -6,13 +6,25 @@ use crate::delivery::HaltKind;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// A dead letter is tried again, from the beginning of its patience.
-    DeadRetry { delivery: i64 },
-    HeldRelease { event: i64 },
-    HeldDrop { event: i64 },
+    DeadRetry {
+        delivery: i64,
+    },
+    HeldRelease {
+        event: i64,
+    },
+    HeldDrop {
+        event: i64,
+    },
     /// Inbox file.
-    UnmappedDrop { id: i64 },
-    ConsumerPause { consumer: i64 },
-    ConsumerResume { consumer: i64 },
+    UnmappedDrop {
+        id: i64,
+    },
+    ConsumerPause {
+        consumer: i64,
+    },
+    ConsumerResume {
+        consumer: i64,
+    },
 }
 
 /// Who and why.

@@ -110,13 +110,21 @@ pub enum Outcome {
     Discard(String),
     Park(String),
     /// Try again; `after` is the least delay the other side asked for (`Retry-After`).
-    Retry { reason: String, after: Option<i64> },
+    Retry {
+        reason: String,
+        after: Option<i64>,
+    },
     /// Listed as permanent, or out of patience by the other side's own word.
     Dead(String),
     /// Not tried at all (consumer paused, breaker open): back at once, nothing counted.
-    Untried { delay: i64 },
+    Untried {
+        delay: i64,
+    },
     /// Tried, and the other side asked to come back after that long (`Retry-After`): said in the history, not counted.
-    Deferred { reason: String, after: i64 },
+    Deferred {
+        reason: String,
+        after: i64,
+    },
 }
 
 #[cfg(test)]

@@ -130,5 +130,9 @@ pub struct Guard {
 pub enum Mapped {
     Item(Box<Item>),
     /// Authentic, but the rules cannot map it: kept as it is, with the reason in words.
-    Unmapped { item: u32, span: Option<(u64, u64)>, reason: String },
+    Unmapped {
+        item: u32,
+        span: Option<(u64, u64)>,
+        reason: String,
+    },
 }

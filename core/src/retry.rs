@@ -47,7 +47,8 @@ mod tests {
     #[test]
     fn the_ladder_doubles_and_is_capped() {
         let policy = Policy { first: 5 * SECOND, max: HOUR, ..Policy::default() };
-        let rungs: Vec<i64> = [1, 2, 3, 10, 11, 63, i64::MAX, 0, -4].iter().map(|n| ladder(&policy, *n) / SECOND).collect();
+        let rungs: Vec<i64> =
+            [1, 2, 3, 10, 11, 63, i64::MAX, 0, -4].iter().map(|n| ladder(&policy, *n) / SECOND).collect();
         assert_eq!(rungs, [5, 10, 20, 2_560, 3_600, 3_600, 3_600, 5, 5]);
     }
 

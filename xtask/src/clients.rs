@@ -12,7 +12,8 @@ pub fn run_all() -> Result<()> {
     need("node", "nodejs")?;
     need("npm", "npm")?;
     let version = output("node", &["--version"])?;
-    let major: u32 = version.trim_start_matches('v').split('.').next().and_then(|n| n.parse().ok()).context("a version")?;
+    let major: u32 =
+        version.trim_start_matches('v').split('.').next().and_then(|n| n.parse().ok()).context("a version")?;
     if major < NODE {
         bail!("node {} is too old for the packages: {NODE} or newer is needed", version.trim());
     }

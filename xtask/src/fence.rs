@@ -16,8 +16,16 @@ const FENCE: &[(&str, &[&str], &str)] = &[
         &["hookonce", "hookonce-destinations", "clap", "rusqlite", "reqwest"],
         "ingest admits through the trait `Intake`",
     ),
-    ("hookonce-destinations", &["hookonce", "hookonce-http", "axum", "rusqlite", "clap"], "code that sends stores nothing"),
-    ("hookonce", &["reqwest", "hookonce-destinations", "clap"], "the engine sends only through the trait `Destination`"),
+    (
+        "hookonce-destinations",
+        &["hookonce", "hookonce-http", "axum", "rusqlite", "clap"],
+        "code that sends stores nothing",
+    ),
+    (
+        "hookonce",
+        &["reqwest", "hookonce-destinations", "clap"],
+        "the engine sends only through the trait `Destination`",
+    ),
     (
         "hookonce-judge",
         &["hookonce", "hookonce-core", "hookonce-http", "hookonce-destinations", "hookonce-server"],
@@ -28,7 +36,8 @@ const FENCE: &[(&str, &[&str], &str)] = &[
 pub fn run() -> Result<()> {
     let mut broken = Vec::new();
     for (package, banned, why) in FENCE {
-        let tree = output("cargo", &["tree", "--locked", "-p", package, "-e", "normal", "--prefix", "none", "-f", "{p}"])?;
+        let tree =
+            output("cargo", &["tree", "--locked", "-p", package, "-e", "normal", "--prefix", "none", "-f", "{p}"])?;
         let below = tree.lines().skip(1).filter_map(|line| line.split(' ').next());
         for name in below.filter(|name| banned.contains(name)) {
             broken.push(format!("`{package}` stands on `{name}`: {why}"));

@@ -31,11 +31,8 @@ pub fn run(name: &str, args: &[&str], env: &[(&str, &str)]) -> Result<()> {
 
 /// What a command prints.
 pub fn output(name: &str, args: &[&str]) -> Result<String> {
-    let out = Command::new(name)
-        .args(args)
-        .current_dir(root())
-        .output()
-        .with_context(|| format!("cannot start `{name}`"))?;
+    let out =
+        Command::new(name).args(args).current_dir(root()).output().with_context(|| format!("cannot start `{name}`"))?;
     if !out.status.success() {
         bail!("`{name} {}` failed: {}", args.join(" "), String::from_utf8_lossy(&out.stderr));
     }
@@ -53,5 +50,9 @@ pub fn need(program: &str, package: &str) -> Result<()> {
         return Ok(());
     }
     run("apt-get", &["update", "-q"], &[])?;
-    run("apt-get", &["install", "-y", "-q", "--no-install-recommends", package], &[("DEBIAN_FRONTEND", "noninteractive")])
+    run(
+        "apt-get",
+        &["install", "-y", "-q", "--no-install-recommends", package],
+        &[("DEBIAN_FRONTEND", "noninteractive")],
+    )
 }

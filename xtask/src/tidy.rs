@@ -82,5 +82,6 @@ fn no_sleep_in_tests(line: &Line<'_>) -> Option<&'static str> {
 }
 
 fn no_allowed_unsafe(line: &Line<'_>) -> Option<&'static str> {
-    (line.file.ends_with(".rs") && line.text.contains("allow(unsafe_code")).then_some("unsafe is forbidden in every crate")
+    (line.file.ends_with(".rs") && line.text.contains("allow(unsafe_code"))
+        .then_some("unsafe is forbidden in every crate")
 }

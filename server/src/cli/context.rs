@@ -44,8 +44,7 @@ impl Context {
         let env = Environment::of_process();
         let format = if global.json { Format::Json } else { global.output.unwrap_or(Format::Table) };
         let color = |terminal| coloured(global.color, &env, terminal);
-        let output =
-            Output::new(format, color(std::io::stdout().is_terminal()), color(std::io::stderr().is_terminal()));
+        let output = Output::new(format, color(std::io::stderr().is_terminal()));
         Context { output, config: global.config.clone(), env }
     }
 

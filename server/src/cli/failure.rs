@@ -111,10 +111,6 @@ impl Failure {
         Failure { next: Some(next.into()), ..self }
     }
 
-    pub fn exit(&self) -> Exit {
-        self.exit
-    }
-
     /// Says it on stderr. That stderr may be gone as well is nobody's concern any more.
     pub fn report(&self, ctx: &Context) -> ExitCode {
         if !self.quiet {

@@ -16,6 +16,15 @@ pub struct Args {
     /// Take literal and generated secrets; end at once when told to
     #[arg(long)]
     dev: bool,
+    /// Where webhooks are taken, instead of `[ingest] listen`
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Where the API listens, instead of `[admin] listen`
+    #[arg(long, value_name = "ADDRESS")]
+    admin_listen: Option<String>,
+    /// The store, instead of `[store] url`
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
     /// A source without its secret is an error, not a source that answers 503
     #[arg(long)]
     strict: bool,
@@ -39,7 +48,10 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 pub fn run(args: Args, ctx: &Context) -> Result<(), Failure> {
-    let flags = Flags { dev: args.dev, strict: args.strict, env: ctx.env.clone(), ..Flags::default() };
+    let flags = Flags { dev: args.dev, strict: args.strict, env: ctx.env.clone(), ..Flags::default() }
+        .with("--listen", "ingest.listen", args.listen.as_deref())
+        .with("--admin-listen", "admin.listen", args.admin_listen.as_deref())
+        .with("--store", "store.url", args.store.as_deref());
     let (config, report) = ctx.load(&ctx.config_path()?, &flags)?;
     if !report.problems.is_empty() {
         ctx.output.say_rendered(&report.render(ctx.output.styled_talk()));

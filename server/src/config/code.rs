@@ -37,6 +37,7 @@ pub enum Code {
 }
 
 impl Code {
+    #[cfg(test)]
     pub const ALL: [Code; 30] = [
         Code::File,
         Code::Syntax,

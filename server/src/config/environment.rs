@@ -21,6 +21,7 @@ impl Environment {
         Environment(std::env::vars_os().map(|(name, value)| (lossy(name), lossy(value))).collect())
     }
 
+    #[cfg(test)]
     pub fn of<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Environment {
         Environment(pairs.into_iter().map(|(n, v)| (n.to_owned(), v.to_owned())).collect())
     }

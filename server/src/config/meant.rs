@@ -19,7 +19,6 @@ use super::secret::Secrets;
 pub struct Config {
     /// The file that was read first; `None`: a text that stands in no file.
     pub file: Option<PathBuf>,
-    pub dev: bool,
     pub store: Store,
     pub ingest: Ingest,
     pub admin: Admin,

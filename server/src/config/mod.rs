@@ -52,12 +52,6 @@ pub fn load(path: &Path, flags: &Flags) -> Result<(Config, Report), Report> {
     finish(files, Some(path.to_owned()), folder, flags, problems)
 }
 
-/// The same from a text, for configurations that stand in no file.
-pub fn parse(name: &str, text: &str, folder: &Path, flags: &Flags) -> Result<(Config, Report), Report> {
-    let file = SourceFile { name: name.to_owned(), text: text.to_owned() };
-    finish(vec![file], None, folder.to_owned(), flags, Problems::default())
-}
-
 /// A file that cannot be read still takes its number, so that places stay right.
 fn read_files(paths: &[PathBuf], problems: &Problems) -> Vec<SourceFile> {
     let read = |(number, path): (usize, &PathBuf)| {
@@ -111,7 +105,6 @@ fn mean(root: &Table, file: Option<PathBuf>, reading: &Reading<'_>, problems: &P
     let sources = top.section("sources");
     let config = Config {
         file,
-        dev: reading.flags.dev,
         store: server::store(store.as_ref(), reading),
         ingest: server::ingest(ingest.as_ref()),
         admin: server::admin(admin.as_ref()),

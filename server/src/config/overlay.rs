@@ -31,7 +31,7 @@ fn known_path(tree: &Table, path: &[String], at: &Place, problems: &Problems) ->
         problems.error(Code::UnknownVariable, at, text, hint);
         None
     };
-    let Some((section, rest)) = path.split_first() else { return None };
+    let (section, rest) = path.split_first()?;
     if !SECTIONS.contains(&section.as_str()) {
         let variable = |s: &str| format!("`{PREFIX}{}__…`", s.to_uppercase());
         let hint = match near::nearest(section, SECTIONS) {

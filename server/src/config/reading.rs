@@ -20,10 +20,6 @@ pub struct Flags {
 }
 
 impl Flags {
-    pub fn of_process() -> Flags {
-        Flags { env: Environment::of_process(), ..Flags::default() }
-    }
-
     /// Notes an override that was given.
     pub fn with(mut self, flag: &'static str, path: &'static str, value: Option<&str>) -> Flags {
         self.set.extend(value.map(|v| (flag, path, v.to_owned())));

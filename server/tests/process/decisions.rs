@@ -78,7 +78,10 @@ fn receiver(status: Arc<AtomicU16>, calls: Arc<AtomicUsize>) -> u16 {
             let mut buffer = [0u8; 16_384];
             let _ = stream.read(&mut buffer);
             calls.fetch_add(1, Ordering::SeqCst);
-            let answer = format!("HTTP/1.1 {} x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n", status.load(Ordering::SeqCst));
+            let answer = format!(
+                "HTTP/1.1 {} x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+                status.load(Ordering::SeqCst)
+            );
             let _ = stream.write_all(answer.as_bytes());
         }
     });

@@ -51,7 +51,8 @@ fn a_bad_file_changes_nothing_and_says_so() {
 fn what_needs_a_restart_is_named() {
     let mut bed = Bed::new(&source(r#"{ name = "a", env = "A" }"#), &[("A", A)]);
     bed.start(&[]);
-    let consumer = "[consumers.app]\nkind = \"http\"\non = [\"sw/*\"]\nurl = \"http://127.0.0.1:9/\"\nallow_private = true\n";
+    let consumer =
+        "[consumers.app]\nkind = \"http\"\non = [\"sw/*\"]\nurl = \"http://127.0.0.1:9/\"\nallow_private = true\n";
     bed.configure(&(source(r#"{ name = "a", env = "A" }"#) + consumer));
     bed.signal("HUP");
     let said = bed.wait_for("next start only");

@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use super::Failure;
 pub use listing::{Cell, Column, Listing};
-pub use time::{ago, rfc3339};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -33,22 +32,17 @@ impl Format {
 #[derive(Debug)]
 pub struct Output {
     format: Format,
-    styled_data: bool,
     styled_talk: bool,
     now: Micros,
 }
 
 impl Output {
-    pub fn new(format: Format, styled_data: bool, styled_talk: bool) -> Output {
-        Output { format, styled_data, styled_talk, now: jiff::Timestamp::now().as_microsecond() }
+    pub fn new(format: Format, styled_talk: bool) -> Output {
+        Output { format, styled_talk, now: jiff::Timestamp::now().as_microsecond() }
     }
 
     pub fn format(&self) -> Format {
         self.format
-    }
-
-    pub fn styled_data(&self) -> bool {
-        self.styled_data
     }
 
     pub fn styled_talk(&self) -> bool {
@@ -87,9 +81,5 @@ impl Output {
     /// Talk that carries its own style, such as a rendered report.
     pub fn say_rendered(&self, text: &str) {
         let _ = writeln!(std::io::stderr(), "{text}");
-    }
-
-    pub fn ago(&self, at: Micros) -> String {
-        ago(at, self.now)
     }
 }
