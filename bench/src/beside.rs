@@ -91,7 +91,8 @@ impl Lock {
             let held = rusqlite::Connection::open(store)?;
             held.busy_timeout(Duration::from_secs(10))?;
             while !seen.load(Ordering::Acquire) {
-                let transaction = rusqlite::Transaction::new_unchecked(&held, rusqlite::TransactionBehavior::Immediate)?;
+                let transaction =
+                    rusqlite::Transaction::new_unchecked(&held, rusqlite::TransactionBehavior::Immediate)?;
                 let began = Instant::now();
                 while began.elapsed() < HELD && !seen.load(Ordering::Acquire) {
                     std::thread::park_timeout(LOOK);

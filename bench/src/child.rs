@@ -121,7 +121,8 @@ impl Server {
     pub async fn metric(&self, name: &str) -> Result<f64> {
         let text = get(self.admin, "/metrics").await?;
         let of_name = |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', '{']));
-        let values = text.lines().filter(of_name).map(|line| line.rsplit(' ').next().unwrap_or_default().parse::<f64>());
+        let values =
+            text.lines().filter(of_name).map(|line| line.rsplit(' ').next().unwrap_or_default().parse::<f64>());
         let values: Vec<f64> = values.collect::<Result<_, _>>()?;
         if values.is_empty() {
             bail!("the server has no metric `{name}`");
