@@ -31,9 +31,9 @@ enum What {
         resume: bool,
         #[arg(long)]
         seed: Option<u64>,
-        /// Folder of the campaign below `target/judge`
-        #[arg(long, default_value = "kill")]
-        name: String,
+        /// Folder of the campaign below `target/judge` (default: by its size, so that a short one ends no long one)
+        #[arg(long)]
+        name: Option<String>,
     },
     /// Power loss on a loop device; needs root
     Power {
@@ -46,8 +46,8 @@ enum What {
         resume: bool,
         #[arg(long)]
         seed: Option<u64>,
-        #[arg(long, default_value = "power")]
-        name: String,
+        #[arg(long)]
+        name: Option<String>,
     },
     /// Planted bugs, each to be found by its invariant
     Planted {
@@ -71,10 +71,12 @@ enum What {
 async fn main() -> Result<()> {
     match Args::parse().what {
         What::Kill { cycles, children, resume, seed, name } => {
+            let name = name.unwrap_or_else(|| format!("kill-{cycles}"));
             run_kill(kill::Campaign { cycles, children, resume, seed: seeded(seed)?, name }).await
         }
         What::Power { synchronous: Some(mode), seed, .. } => only_control(&mode, seeded(seed)?).await,
         What::Power { cycles, resume, seed, name, .. } => {
+            let name = name.unwrap_or_else(|| format!("power-{cycles}"));
             run_power(power::Cuts { cycles, resume, seed: seeded(seed)?, name }).await
         }
         What::Planted { only, seed } => planted::all(seeded(seed)?, &only).await,

@@ -13,6 +13,8 @@ pub(super) fn check(case: &Case<'_>, f: &mut Findings) {
     for name in SHARED {
         match (inbox.settings.get(name), work.settings.get(name)) {
             (Some(a), Some(b)) if a == b => {}
+            // Killed before it was given a name: then there is nothing in it either.
+            (None, None) if inbox.events.is_empty() && work.deliveries.is_empty() => {}
             (a, b) => {
                 f.add(Rule::Pair, format!("the setting `{name}` is {a:?} in the inbox file and {b:?} in the work file"))
             }
