@@ -15,7 +15,7 @@ use crate::sql::sqlite as sql;
 use crate::store::StoreError;
 
 /// Frames (pages of 8 KiB) from which a checkpoint is begun: 128 MiB.
-const START_FRAMES: i64 = 16_384;
+pub const START_FRAMES: i64 = 16_384;
 /// Frames that the writer may have to copy itself between two groups.
 const LEFT_FRAMES: i64 = 400;
 /// Passive rounds before the writer is asked anyway.
@@ -32,15 +32,17 @@ const LOOK: Duration = Duration::from_millis(100);
 pub struct Wal {
     file: &'static str,
     failure: Failure,
+    /// Frames from which a checkpoint is begun.
+    start: i64,
     finish: AtomicBool,
     frames: AtomicI64,
     alarmed: AtomicBool,
 }
 
 impl Wal {
-    pub fn new(file: &'static str, failure: Failure) -> Arc<Wal> {
+    pub fn new(file: &'static str, start: i64, failure: Failure) -> Arc<Wal> {
         let (finish, frames, alarmed) = (AtomicBool::new(false), AtomicI64::new(0), AtomicBool::new(false));
-        Arc::new(Wal { file, failure, finish, frames, alarmed })
+        Arc::new(Wal { file, failure, start, finish, frames, alarmed })
     }
 
     /// Frames in the log when it was last looked at.
@@ -80,7 +82,7 @@ impl Wal {
         self.frames.store(log, Ordering::Relaxed);
         metrics::gauge!("hookonce_wal_frames", "file" => self.file).set(log as f64);
         self.alarm(log);
-        if log >= START_FRAMES { self.rounds(conn) } else { Ok(()) }
+        if log >= self.start { self.rounds(conn) } else { Ok(()) }
     }
 
     fn rounds(&self, conn: &Conn) -> Result<(), StoreError> {

@@ -43,6 +43,16 @@ pub struct Counters {
     pub request: i64,
 }
 
+impl Counters {
+    fn read(conn: &Conn) -> Result<Counters, StoreError> {
+        Ok(Counters {
+            event: open::number(conn, "event_counter")?,
+            payload: open::number(conn, "payload_counter")?,
+            request: open::number(conn, "request_counter")?,
+        })
+    }
+}
+
 /// What one try of a group has counted so far.
 #[derive(Debug, Default)]
 pub struct Group {
@@ -76,11 +86,7 @@ impl Group {
 
 impl Inbox {
     pub fn new(conn: Conn, options: &Options, failure: Failure) -> Result<Inbox, StoreError> {
-        let counters = Counters {
-            event: open::number(&conn, "event_counter")?,
-            payload: open::number(&conn, "payload_counter")?,
-            request: open::number(&conn, "request_counter")?,
-        };
+        let counters = Counters::read(&conn)?;
         Ok(Inbox {
             conn,
             instruments: Instruments::new("inbox"),
@@ -168,6 +174,11 @@ impl Writer for Inbox {
 
     fn patience(&self) -> Duration {
         self.patience
+    }
+
+    fn doubt(&mut self) -> Result<(), StoreError> {
+        self.counters = Counters::read(&self.conn)?;
+        Ok(())
     }
 
     fn start(&mut self) -> Result<(), StoreError> {

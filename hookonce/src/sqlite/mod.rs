@@ -43,7 +43,8 @@ mod work;
 mod writer;
 
 pub use open::OpenError;
-pub use refused::SAMPLE_BASE;
+pub use refused::{SAMPLE_BASE, SAMPLE_BYTES, SAMPLE_ROWS};
+pub use settings::Effective;
 pub use store::SqliteStore;
 
 /// What a store is opened with. The defaults are those of a server; tests bring their own clock, seed and patience.
@@ -58,6 +59,8 @@ pub struct Options {
     pub ack_patience: Duration,
     /// How long a read of a person may take.
     pub read_limit: Duration,
+    /// Pages in a log from which a checkpoint is begun.
+    pub wal_start: i64,
     /// Sees every statement.
     pub tap: Option<Arc<dyn Tap>>,
 }
@@ -70,6 +73,7 @@ impl Default for Options {
             lock_wait: Duration::from_secs(2),
             ack_patience: Duration::from_secs(5),
             read_limit: Duration::from_secs(5),
+            wal_start: checkpoint::START_FRAMES,
             tap: None,
         }
     }

@@ -1,7 +1,7 @@
 //! Opening a store: two files that belong together, settings that hold, nobody else inside.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookonce_core::time::Micros;
@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use super::conn::Conn;
 use super::files::Files;
+use super::settings::Effective;
 use super::{Options, migrate, settings};
 use crate::sql::call::Arg;
 use crate::sql::sqlite as sql;
@@ -46,6 +47,7 @@ pub struct Opened {
     pub work: Conn,
     pub files: Files,
     pub identity: Identity,
+    pub settings: Vec<Effective>,
     /// Held to the end.
     pub lock: File,
 }
@@ -53,13 +55,14 @@ pub struct Opened {
 /// How long the first transactions wait for somebody who reads or copies the files.
 const OPEN_WAIT: Duration = Duration::from_secs(5);
 
-pub fn open(path: &std::path::Path, options: &Options) -> Result<Opened, OpenError> {
+pub fn open(path: &Path, options: &Options) -> Result<Opened, OpenError> {
     settings::library()?;
     let files = Files::at(path);
     let lock = files.lock()?;
     files.prepare()?;
-    let mut inbox = writer(&files.inbox)?;
-    let mut work = writer(&files.work)?;
+    let (mut inbox, mut settings) = writer(&files.inbox, "inbox")?;
+    let (mut work, of_work) = writer(&files.work, "work")?;
+    settings.extend(of_work);
     whole(&inbox, &work)?;
     migrate::up(&mut inbox, &migrate::INBOX)?;
     migrate::up(&mut work, &migrate::WORK)?;
@@ -68,18 +71,18 @@ pub fn open(path: &std::path::Path, options: &Options) -> Result<Opened, OpenErr
     pair(&inbox, &work, options)?;
     ahead(&inbox, &work)?;
     let identity = enter(&inbox, &work, now)?;
-    Ok(Opened { inbox, work, files, identity, lock })
+    Ok(Opened { inbox, work, files, identity, settings, lock })
 }
 
-fn writer(path: &std::path::Path) -> Result<Connection, OpenError> {
+fn writer(path: &Path, file: &'static str) -> Result<(Connection, Vec<Effective>), OpenError> {
     let db = Connection::open_with_flags(path, settings::flags(true))?;
     db.busy_timeout(OPEN_WAIT)?;
-    settings::writer(&db)?;
-    Ok(db)
+    let effective = settings::writer(&db, file)?;
+    Ok((db, effective))
 }
 
 /// A connection that only reads, for events, bodies and people.
-pub fn reader(path: &std::path::Path, options: &Options) -> Result<Conn, OpenError> {
+pub fn reader(path: &Path, options: &Options) -> Result<Conn, OpenError> {
     let db = Connection::open_with_flags(path, settings::flags(false))?;
     db.busy_timeout(OPEN_WAIT)?;
     settings::hardened(&db)?;
@@ -87,8 +90,8 @@ pub fn reader(path: &std::path::Path, options: &Options) -> Result<Conn, OpenErr
 }
 
 /// A connection of the checkpoints: it writes, so its settings are a writer's.
-pub fn checkpointer(path: &std::path::Path) -> Result<Conn, OpenError> {
-    Ok(Conn::new(writer(path)?, None))
+pub fn checkpointer(path: &Path, file: &'static str) -> Result<Conn, OpenError> {
+    Ok(Conn::new(writer(path, file)?.0, None))
 }
 
 /// Gives a new store its name. The inbox file gets it first: a work file without one is only taken over while the inbox

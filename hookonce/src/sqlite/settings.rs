@@ -16,19 +16,32 @@ const CACHE_KIB: i64 = 8_192;
 /// `FULL`: the WAL is flushed before a commit returns.
 const SYNC_FULL: i64 = 2;
 
-/// Every commit is durable, nothing in the file is trusted to run, checkpoints belong to their own thread.
-pub fn writer(db: &Connection) -> Result<(), OpenError> {
+/// A setting as the connection itself says it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effective {
+    /// `inbox` or `work`.
+    pub file: &'static str,
+    pub name: &'static str,
+    pub value: String,
+}
+
+/// Every commit is durable, nothing in the file is trusted to run, checkpoints belong to their own thread. Answers what
+/// was read back.
+pub fn writer(db: &Connection, file: &'static str) -> Result<Vec<Effective>, OpenError> {
     set(db, "page_size", PAGE)?;
     let mode: String = db.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
-    expect("journal_mode", &mode, "wal")?;
     let sync = if planted!("synchronous-normal") { 1 } else { SYNC_FULL };
     set(db, "synchronous", sync)?;
     set(db, "wal_autocheckpoint", 0)?;
     hardened(db)?;
+    expect("journal_mode", &mode, "wal")?;
+    let mut effective = vec![Effective { file, name: "journal_mode", value: mode }];
     for (name, want) in [("page_size", PAGE), ("synchronous", sync), ("wal_autocheckpoint", 0)] {
-        expect(name, &read(db, name)?.to_string(), &want.to_string())?;
+        let value = read(db, name)?.to_string();
+        expect(name, &value, &want.to_string())?;
+        effective.push(Effective { file, name, value });
     }
-    Ok(())
+    Ok(effective)
 }
 
 /// What a reader shares with a writer.

@@ -8,7 +8,7 @@ use hookonce_core::time::Micros;
 
 use super::claim::fence;
 use super::conn::Conn;
-use crate::sql::call::{Arg, Row};
+use crate::sql::call::{Arg, Call, Row};
 use crate::sql::sqlite as sql;
 use crate::store::{Identity, StoreError};
 
@@ -26,17 +26,21 @@ pub fn settle(conn: &Conn, identity: &Identity, endings: &[Ending], now: Micros)
 fn one(conn: &Conn, identity: &Identity, ending: &Ending, now: Micros) -> Result<bool, StoreError> {
     let planted = planted!("settle-unfenced").then(|| whatever(conn, &ending.lease)).transpose()?;
     let lease = planted.as_ref().unwrap_or(&ending.lease);
-    let kept = match &ending.how {
-        How::Later { delay, counted } => later(conn, identity, lease, ending, *delay, *counted, now)?,
-        How::Closed(state) => closed(conn, identity, lease, ending, *state, now)?,
-        How::Halted { kind, holds_lane, reason } => {
-            halted(conn, identity, lease, ending, Halt { kind: *kind, holds_lane: *holds_lane, reason }, now)?
-        }
+    let Some(gone) = (match &ending.how {
+        How::Later { delay, counted } => return later(conn, identity, lease, ending, *delay, *counted, now),
+        _ => conn.row(sql::SETTLE_GONE, &fence(lease, identity))?,
+    }) else {
+        return Ok(false);
     };
-    if kept {
-        tried(conn, ending)?;
+    match &ending.how {
+        How::Halted { kind, holds_lane, reason } => {
+            put_halted(conn, &gone, ending, *kind, reason, now)?;
+            ended(conn, ending, *holds_lane, kind.state(), now)?;
+        }
+        How::Closed(state) => ended(conn, ending, false, *state, now)?,
+        How::Later { .. } => {}
     }
-    Ok(kept)
+    Ok(true)
 }
 
 /// Planted bug: the lease that is on the row, whoever's it is.
@@ -58,53 +62,21 @@ fn later(
     let [seq, epoch, token, store, ours] = fence(lease, identity);
     let (due, since) = (now.saturating_add(delay), counted.then_some(now));
     let args = [seq, epoch, token, store, ours, Arg::Int(due), Arg::Int(ending.attempts), Arg::int(since)];
-    Ok(conn.exec(sql::SETTLE_LATER, &args)? == 1)
-}
-
-fn closed(
-    conn: &Conn,
-    identity: &Identity,
-    lease: &Lease,
-    ending: &Ending,
-    state: State,
-    now: Micros,
-) -> Result<bool, StoreError> {
-    if gone(conn, identity, lease)?.is_none() {
-        return Ok(false);
+    let kept = conn.exec(sql::SETTLE_LATER, &args)? == 1;
+    if kept {
+        conn.exec(sql::SETTLE_TRIED, &tried(ending))?;
     }
-    ended(conn, ending, false, state, now)?;
-    next(conn, ending.lane, lease.seq, now)?;
-    Ok(true)
+    Ok(kept)
 }
 
-struct Halt<'a> {
+fn put_halted(
+    conn: &Conn,
+    work: &Row,
+    ending: &Ending,
     kind: HaltKind,
-    holds_lane: bool,
-    reason: &'a str,
-}
-
-fn halted(
-    conn: &Conn,
-    identity: &Identity,
-    lease: &Lease,
-    ending: &Ending,
-    halt: Halt<'_>,
+    reason: &str,
     now: Micros,
-) -> Result<bool, StoreError> {
-    let Some(work) = gone(conn, identity, lease)? else { return Ok(false) };
-    put_halted(conn, &work, ending, &halt, now)?;
-    ended(conn, ending, halt.holds_lane, halt.kind.state(), now)?;
-    if !halt.holds_lane {
-        next(conn, ending.lane, lease.seq, now)?;
-    }
-    Ok(true)
-}
-
-fn gone(conn: &Conn, identity: &Identity, lease: &Lease) -> Result<Option<Row>, StoreError> {
-    conn.row(sql::SETTLE_GONE, &fence(lease, identity))
-}
-
-fn put_halted(conn: &Conn, work: &Row, ending: &Ending, halt: &Halt<'_>, now: Micros) -> Result<(), StoreError> {
+) -> Result<(), StoreError> {
     let args = [
         Arg::Int(work.int(0)?),
         Arg::Int(ending.lease.seq),
@@ -112,8 +84,8 @@ fn put_halted(conn: &Conn, work: &Row, ending: &Ending, halt: &Halt<'_>, now: Mi
         Arg::Int(work.int(2)?),
         Arg::Int(work.int(3)?),
         Arg::Int(work.int(4)?),
-        Arg::Text(halt.kind.name()),
-        Arg::Text(halt.reason),
+        Arg::Text(kind.name()),
+        Arg::Text(reason),
         Arg::Int(now),
         Arg::Int(ending.attempts),
         Arg::Int(work.int(5)?),
@@ -122,33 +94,21 @@ fn put_halted(conn: &Conn, work: &Row, ending: &Ending, halt: &Halt<'_>, now: Mi
     conn.exec(sql::SETTLE_HALT, &args).map(drop)
 }
 
+/// The end of a delivery, its history and, where it leaves its lane, the work row of the next. A delivery without a
+/// lane has nobody behind it.
 fn ended(conn: &Conn, ending: &Ending, open: bool, state: State, now: Micros) -> Result<(), StoreError> {
-    let args = [
-        Arg::Int(ending.lease.seq),
-        Arg::Int(open.into()),
-        Arg::Text(state.name()),
-        Arg::Int(ending.attempts),
-        Arg::Int(now),
-    ];
-    conn.exec(sql::SETTLE_ENDED, &args).map(drop)
+    let seq = Arg::Int(ending.lease.seq);
+    let end = [seq, Arg::Int(open.into()), Arg::Text(state.name()), Arg::Int(ending.attempts), Arg::Int(now)];
+    let (tried, next) = (tried(ending), [Arg::Int(ending.lane), seq, Arg::Int(now)]);
+    let calls =
+        [Call::new(sql::SETTLE_ENDED, &end), Call::new(sql::SETTLE_TRIED, &tried), Call::new(sql::SETTLE_NEXT, &next)];
+    let leaves = !open && ending.lane < 0 && !planted!("lose-work-on-settle");
+    conn.run(if leaves { &calls } else { &calls[..2] }).map(drop)
 }
 
-/// The next of the lane gets its work row; a delivery without a lane has nobody behind it.
-pub fn next(conn: &Conn, lane: i64, behind: i64, now: Micros) -> Result<usize, StoreError> {
-    if lane >= 0 || planted!("lose-work-on-settle") {
-        return Ok(0);
-    }
-    conn.exec(sql::SETTLE_NEXT, &[Arg::Int(lane), Arg::Int(behind), Arg::Int(now)])
-}
-
-fn tried(conn: &Conn, ending: &Ending) -> Result<(), StoreError> {
+fn tried(ending: &Ending) -> [Arg<'_>; 5] {
     let attempt = &ending.attempt;
-    let args = [
-        Arg::Int(ending.id),
-        Arg::Int(attempt.started),
-        Arg::Int(attempt.started.saturating_add(attempt.took)),
-        Arg::Text(attempt.outcome),
-        Arg::Text(&attempt.detail),
-    ];
-    conn.exec(sql::SETTLE_TRIED, &args).map(drop)
+    let ended = attempt.started.saturating_add(attempt.took);
+    let (started, ended) = (Arg::Int(attempt.started), Arg::Int(ended));
+    [Arg::Int(ending.id), started, ended, Arg::Text(attempt.outcome), Arg::Text(&attempt.detail)]
 }

@@ -25,6 +25,7 @@ use super::inbox::Inbox;
 use super::job::{InboxAsk, InboxReply, WorkAsk, WorkReply};
 use super::open::{self, OpenError, Opened};
 use super::reader::{ReadAsk, ReadReply, Reader};
+use super::settings::Effective;
 use super::work::Work;
 use super::writer::Failure;
 use super::{Options, threads};
@@ -52,6 +53,7 @@ pub struct SqliteStore {
     inbox_wal: Arc<Wal>,
     work_wal: Arc<Wal>,
     failure: Failure,
+    settings: Vec<Effective>,
     swept: AtomicI64,
     /// Only looked at by a planted bug.
     remembered: Mutex<HashSet<Digest>>,
@@ -61,7 +63,7 @@ pub struct SqliteStore {
 impl SqliteStore {
     /// Opens the store at `path` (the work file; the inbox file stands beside it), or makes a new one.
     pub fn open(path: &Path, options: Options) -> Result<SqliteStore, OpenError> {
-        let Opened { inbox, work, files, identity, lock } = open::open(path, &options)?;
+        let Opened { inbox, work, files, identity, settings, lock } = open::open(path, &options)?;
         let failure = Failure::default();
         let inbox_desk = Desk::new("inbox writer", INBOX_QUEUE, failure.clone());
         let work_desk = Desk::new("work writer", WORK_QUEUE, failure.clone());
@@ -81,9 +83,10 @@ impl SqliteStore {
             work: work_desk,
             bodies,
             pages,
-            inbox_wal: Wal::new("inbox", failure.clone()),
-            work_wal: Wal::new("work", failure.clone()),
+            inbox_wal: Wal::new("inbox", options.wal_start, failure.clone()),
+            work_wal: Wal::new("work", options.wal_start, failure.clone()),
             failure: failure.clone(),
+            settings,
             swept: AtomicI64::new(0),
             remembered: Mutex::default(),
             end: Arc::new(end),
@@ -101,8 +104,8 @@ impl SqliteStore {
             Ok(Reader::new(inbox, work, options))
         };
         let checkpoints = [
-            (open::checkpointer(&files.inbox)?, self.inbox_wal.clone()),
-            (open::checkpointer(&files.work)?, self.work_wal.clone()),
+            (open::checkpointer(&files.inbox, "inbox")?, self.inbox_wal.clone()),
+            (open::checkpointer(&files.work, "work")?, self.work_wal.clone()),
         ];
         let mut all = vec![
             threads::inbox(self.inbox.queue.clone(), inbox, self.inbox_wal.clone()).map_err(spawned)?,
@@ -122,6 +125,11 @@ impl SqliteStore {
         Ok(())
     }
 
+    /// The settings that the writers' own connections said they have (trap T6).
+    pub fn settings(&self) -> &[Effective] {
+        &self.settings
+    }
+
     /// Frames in the logs of both files when they were last looked at: inbox, work.
     pub fn wal_frames(&self) -> (i64, i64) {
         (self.inbox_wal.frames(), self.work_wal.frames())
@@ -132,16 +140,25 @@ impl SqliteStore {
         (self.inbox.queue.len(), self.work.queue.len())
     }
 
-    /// What was claimed, with its bodies. What has none any more is ended at once and does not come back.
+    /// What was claimed, with its bodies. What has none any more is ended at once and does not come back; if they cannot
+    /// be read now, the leases are given back: a run that never began is no lost run.
     async fn runs(&self, claimed: Vec<Claimed>) -> Result<Vec<Run>, StoreError> {
         if claimed.is_empty() {
             return Ok(Vec::new());
         }
-        let ReadReply::Runs(runs, gone) = self.bodies.ask(ReadAsk::Bodies(claimed)).await? else { return Err(mixed()) };
-        if !gone.is_empty() {
-            self.work.ask(WorkAsk::Settle(gone.iter().map(purged).collect(), None)).await?;
+        let leases = claimed.iter().map(|claimed| claimed.lease).collect();
+        match self.bodies.ask(ReadAsk::Bodies(claimed)).await {
+            Ok(ReadReply::Runs(runs, gone)) if gone.is_empty() => Ok(runs),
+            Ok(ReadReply::Runs(runs, gone)) => {
+                self.work.ask(WorkAsk::Settle(gone.iter().map(purged).collect(), None)).await?;
+                Ok(runs)
+            }
+            Ok(_) => Err(mixed()),
+            Err(error) => {
+                self.work.ask(WorkAsk::Release(leases)).await?;
+                Err(error)
+            }
         }
-        Ok(runs)
     }
 
     /// Planted bug: what a cache knows is answered without a commit of its own (trap T1).
@@ -271,7 +288,8 @@ impl Store for SqliteStore {
         let asked = self.work.ask(WorkAsk::Settle(endings, next));
         async move {
             match asked.await? {
-                WorkReply::Settled(settled, claimed) => Ok((settled, self.runs(claimed).await?)),
+                // What was settled is settled, whatever becomes of the next batch.
+                WorkReply::Settled(settled, claimed) => Ok((settled, self.runs(claimed).await.unwrap_or_default())),
                 _ => Err(mixed()),
             }
         }

@@ -15,10 +15,11 @@ pub const SWEEP_ROWS: i64 = 20_000;
 
 /// Suspects behind `after`, and where the next stretch begins (0: from the start again).
 pub fn suspects(reader: &Conn, after: i64) -> Result<(Vec<i64>, i64), StoreError> {
-    let until = reader.row(sql::SWEEP_STRETCH, &[Arg::Int(after), Arg::Int(SWEEP_ROWS)])?.unwrap_or_default();
-    let Some(until) = until.opt_int(0)? else { return Ok((Vec::new(), 0)) };
+    let stretch = reader.row(sql::SWEEP_STRETCH, &[Arg::Int(after), Arg::Int(SWEEP_ROWS)])?.unwrap_or_default();
+    let (Some(until), walked) = (stretch.opt_int(0)?, stretch.int(1)?) else { return Ok((Vec::new(), 0)) };
     let found = reader.rows(sql::SWEEP_LANES, &[Arg::Int(after), Arg::Int(until)])?;
-    Ok((found.iter().map(|row| row.int(0)).collect::<Result<_, _>>()?, until))
+    let next = if walked < SWEEP_ROWS { 0 } else { until };
+    Ok((found.iter().map(|row| row.int(0)).collect::<Result<_, _>>()?, next))
 }
 
 /// Gives each head that is still nobody's its work row.

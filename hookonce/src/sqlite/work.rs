@@ -128,6 +128,11 @@ impl Writer for Work {
         self.patience
     }
 
+    fn doubt(&mut self) -> Result<(), StoreError> {
+        self.cursors = Cursors::read(&self.conn)?;
+        Ok(())
+    }
+
     fn start(&mut self) -> Result<(), StoreError> {
         let (now, cursors) = (self.clock.now(), self.cursors.clone());
         self.group = Group { now, cursors, marks: Marks::default() };

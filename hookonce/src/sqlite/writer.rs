@@ -72,6 +72,8 @@ pub trait Writer {
     fn lock_wait(&self) -> Duration;
     /// How long after it was asked a job may still be begun.
     fn patience(&self) -> Duration;
+    /// A commit failed, and an error near it may hide one: what is remembered of the file is read again.
+    fn doubt(&mut self) -> Result<(), StoreError>;
     /// Forgets what an earlier try of the group had counted.
     fn start(&mut self) -> Result<(), StoreError>;
     fn one(&mut self, ask: &Self::Ask) -> Result<Self::Reply, StoreError>;
@@ -128,21 +130,27 @@ fn begun<W: Writer>(writer: &mut W, mut jobs: Jobs<W>) -> Jobs<W> {
 fn wait<W: Writer>(writer: &W, jobs: &Jobs<W>) -> Duration {
     let now = Instant::now();
     let left = jobs.iter().map(|job| (job.asked + writer.patience()).saturating_duration_since(now)).min();
-    left.unwrap_or_default().clamp(Duration::from_millis(1), writer.lock_wait())
+    left.unwrap_or_default().min(writer.lock_wait())
 }
 
 fn transact<W: Writer>(writer: &mut W, jobs: &Jobs<W>) -> Result<Vec<W::Reply>, StoreError> {
-    let replies = written(writer, jobs);
-    let began = Instant::now();
-    let replies = replies.and_then(|replies| writer.conn().commit().map(|()| replies));
-    match &replies {
-        Ok(_) => {
-            writer.instruments().committed(began.elapsed(), jobs.iter().map(|job| W::items(&job.ask)).sum());
-            writer.committed();
-        }
-        Err(_) => writer.conn().rollback(),
+    let items = jobs.iter().map(|job| W::items(&job.ask)).sum();
+    let replies = written(writer, jobs).and_then(|replies| committed(writer, items).map(|()| replies));
+    if replies.is_err() {
+        writer.conn().rollback();
     }
     replies
+}
+
+fn committed<W: Writer>(writer: &mut W, items: usize) -> Result<(), StoreError> {
+    let began = Instant::now();
+    if let Err(error) = writer.conn().commit() {
+        writer.conn().rollback();
+        return writer.doubt().and(Err(error));
+    }
+    writer.instruments().committed(began.elapsed(), items);
+    writer.committed();
+    Ok(())
 }
 
 /// Planted bug: the answers leave first.
@@ -186,15 +194,12 @@ fn alone<W: Writer>(writer: &mut W, job: Job<W::Ask, W::Reply>, why: StoreError)
     let kept = writer.conn().begin(writer.lock_wait()).and_then(|()| {
         let reply = writer.start().and_then(|()| writer.instead(&job.ask, &why).unwrap_or(Err(why)))?;
         writer.finish()?;
-        writer.conn().commit()?;
+        committed(writer, W::items(&job.ask))?;
         Ok(reply)
     });
-    match &kept {
-        Ok(_) => writer.committed(),
-        Err(error) => {
-            writer.conn().rollback();
-            note(writer, error);
-        }
+    if let Err(error) = &kept {
+        writer.conn().rollback();
+        note(writer, error);
     }
     answer(job, kept);
 }

@@ -46,6 +46,23 @@ impl Bed {
         self.folder.path().join("hookonce.inbox.db")
     }
 
+    /// Beside the store, as somebody outside would.
+    pub fn on_inbox(&self, sql: &str) {
+        outside(&self.inbox_file()).execute(sql, []).unwrap();
+    }
+
+    pub fn on_work(&self, sql: &str) {
+        outside(&self.work_file()).execute(sql, []).unwrap();
+    }
+
+    pub fn inbox_count(&self, sql: &str) -> i64 {
+        outside(&self.inbox_file()).query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    pub fn work_count(&self, sql: &str) -> i64 {
+        outside(&self.work_file()).query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
     pub async fn admit(&self, key: &str, body: &str) -> Verdict {
         self.store.admit(sent(key, body)).await.unwrap().verdicts.remove(0)
     }
@@ -77,6 +94,12 @@ impl Bed {
         let endings = runs.iter().map(|run| plan(&run.claimed, outcome, consumer, 10, 0)).collect();
         self.store.settle(endings, None).await.unwrap().0
     }
+}
+
+fn outside(path: &std::path::Path) -> rusqlite::Connection {
+    let db = rusqlite::Connection::open(path).unwrap();
+    db.busy_timeout(std::time::Duration::from_secs(30)).unwrap();
+    db
 }
 
 fn token() -> [u8; 16] {
