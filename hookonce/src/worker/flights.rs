@@ -16,8 +16,8 @@ const LOOK: u32 = 12;
 #[derive(Debug)]
 pub(super) struct Flight {
     pub claimed: Claimed,
-    pub event: i64,
     pub claimed_at: Instant,
+    suspect: bool,
     renewed_at: Instant,
     abort: AbortHandle,
 }
@@ -38,9 +38,14 @@ impl Flights {
         self.by_task.len()
     }
 
+    /// A suspect runs, or waits for the others to end.
+    pub fn suspect(&self) -> bool {
+        self.by_task.values().any(|flight| flight.suspect)
+    }
+
     /// `asked_at`: before the claim went to the store, so that our view of the lease is never the longer one.
-    pub fn add(&mut self, claimed: Claimed, event: i64, asked_at: Instant, abort: AbortHandle) {
-        let flight = Flight { claimed, event, claimed_at: Instant::now(), renewed_at: asked_at, abort };
+    pub fn add(&mut self, claimed: Claimed, suspect: bool, asked_at: Instant, abort: AbortHandle) {
+        let flight = Flight { claimed, claimed_at: Instant::now(), suspect, renewed_at: asked_at, abort };
         if self.by_task.is_empty() {
             self.next_look = asked_at + self.lease / LOOK;
         }

@@ -17,6 +17,7 @@ use futures_util::future::{BoxFuture, OptionFuture};
 use hookonce_core::claim::{Ask, Triage, triage};
 use hookonce_core::delivery::Outcome;
 use hookonce_core::destination::Sent;
+use hookonce_core::lease::Lease;
 use hookonce_core::settle::{self, Ending, How, Settled};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
@@ -41,6 +42,7 @@ pub(crate) struct Worker {
     flights: Flights,
     endings: Vec<Ending>,
     pausing: Option<String>,
+    giving_back: Vec<Lease>,
     question: Option<BoxFuture<'static, Answer>>,
     look: Look,
     patience: Patience,
@@ -70,6 +72,7 @@ impl Worker {
             runs: JoinSet::new(),
             endings: Vec::new(),
             pausing: None,
+            giving_back: Vec::new(),
             question: None,
             look: Look::new(),
             patience: Patience::default(),
@@ -79,7 +82,8 @@ impl Worker {
 
     pub async fn run(mut self) {
         while self.step().await.is_continue() {}
-        let leases = self.flights.leases();
+        let mut leases = self.flights.leases();
+        leases.append(&mut self.giving_back);
         self.runs.shutdown().await;
         if !leases.is_empty() && self.node.store.release(leases).await.is_err() {
             tracing::warn!(consumer = &*self.post.consumer.name, "leases were not given back: they end by themselves");
@@ -100,7 +104,8 @@ impl Worker {
 
     /// Nothing in the air and nothing to be written.
     fn idle(&self) -> bool {
-        self.question.is_none() && self.flights.len() == 0 && self.endings.is_empty() && self.pausing.is_none()
+        let written = self.endings.is_empty() && self.giving_back.is_empty() && self.pausing.is_none();
+        written && self.question.is_none() && self.flights.len() == 0
     }
 
     async fn wait(&mut self, hint: tokio::sync::futures::Notified<'_>) -> Came {
@@ -160,6 +165,7 @@ impl Worker {
             renew: self.flights.due(now),
             lease: run::micros(self.post.lease),
             pause: self.pausing.take().map(|why| (consumer, why)),
+            release: std::mem::take(&mut self.giving_back),
             ask: self.wanted(now, !endings.is_empty()),
             endings,
         };
@@ -170,7 +176,9 @@ impl Worker {
 
     fn may_claim(&self) -> bool {
         let free = self.flights.len() < self.post.concurrency;
-        free && !self.stop.is_cancelled() && !self.bell.paused() && !self.node.stands_still()
+        let stands =
+            self.stop.is_cancelled() || self.bell.paused() || self.flights.suspect() || self.node.stands_still();
+        free && !stands
     }
 
     /// Work is asked for when it is time to look, and with every settle: there it costs no commit.
@@ -195,6 +203,7 @@ impl Worker {
             self.give_up_late(&renewed.lost);
         }
         self.pausing = self.pausing.take().or(answer.pause.map(|(_, why)| why));
+        self.giving_back.extend(answer.release);
         if let Some(error) = answer.error {
             return self.trouble(&error, answer.endings);
         }
@@ -204,8 +213,9 @@ impl Worker {
         if let Some((asked, quiet)) = answer.asked {
             self.look.answered(asked, quiet, answer.runs.len(), answer.due);
         }
+        let suspects = answer.asked.is_some_and(|(_, quiet)| quiet);
         for run in answer.runs {
-            self.begin(run, answer.asked_at);
+            self.begin(run, answer.asked_at, suspects);
         }
         ControlFlow::Continue(())
     }
@@ -267,7 +277,7 @@ impl Worker {
     }
 
     /// Gives a claimed row what it is to be given.
-    fn begin(&mut self, run: Run, asked_at: Instant) {
+    fn begin(&mut self, run: Run, asked_at: Instant, suspects: bool) {
         match triage(&run.claimed) {
             Triage::Cancelled => self.endings.push(settle::cancelled(&run.claimed)),
             Triage::Dead => {
@@ -280,16 +290,21 @@ impl Worker {
             }
             // A send has no transaction that others could share: alone in it is how every run is.
             Triage::Run | Triage::Alone => self.launch(run, asked_at, false),
-            Triage::Quiet => self.launch(run, asked_at, true),
+            Triage::Quiet if suspects => self.launch(run, asked_at, true),
+            // This very claim made it a suspect, perhaps among many. Those that only waited for their turn would be
+            // counted with the one that ends the process: so they are given back, and asked for one by one.
+            Triage::Quiet => {
+                self.giving_back.push(run.claimed.lease);
+                self.look.quiet = true;
+            }
         }
     }
 
     fn launch(&mut self, run: Run, asked_at: Instant, quiet: bool) {
         let claimed = run.claimed.clone();
-        let event = claimed.event;
         let run = run::run(Arc::clone(&self.node), Arc::clone(&self.post), run, asked_at, quiet);
         let abort = self.runs.spawn(run);
-        self.flights.add(claimed, event, asked_at, abort);
+        self.flights.add(claimed, quiet, asked_at, abort);
     }
 
     fn ended(&mut self, ended: Result<(Id, Sent), JoinError>) {
@@ -308,9 +323,9 @@ impl Worker {
         self.endings.push(settle::plan(&claimed, &sent.outcome, &self.post.consumer, took, dice));
     }
 
-    fn give_up_late(&mut self, lost: &[hookonce_core::lease::Lease]) {
+    fn give_up_late(&mut self, lost: &[Lease]) {
         for flight in self.flights.give_up(Instant::now(), lost) {
-            self.lost(flight.event, flight.claimed.lease.epoch);
+            self.lost(flight.claimed.event, flight.claimed.lease.epoch);
         }
     }
 

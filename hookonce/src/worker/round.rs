@@ -25,13 +25,16 @@ pub(super) struct Question {
     pub renew: Vec<Lease>,
     pub lease: Micros,
     pub pause: Option<(ConsumerId, String)>,
+    /// Claimed, and not to be run now.
+    pub release: Vec<Lease>,
     pub endings: Vec<Ending>,
     pub ask: Option<Ask>,
 }
 
 impl Question {
     pub fn is_empty(&self) -> bool {
-        self.renew.is_empty() && self.pause.is_none() && self.endings.is_empty() && self.ask.is_none()
+        let nothing = self.renew.is_empty() && self.release.is_empty() && self.endings.is_empty();
+        nothing && self.pause.is_none() && self.ask.is_none()
     }
 }
 
@@ -56,8 +59,9 @@ pub(super) struct Answer {
     pub asked: Option<(usize, bool)>,
     /// Where nothing was due: what will be first, by the store's clock now.
     pub due: Option<(Option<Micros>, Micros)>,
-    /// Still to be paused.
+    /// Still to be paused, and still to be given back.
     pub pause: Option<(ConsumerId, String)>,
+    pub release: Vec<Lease>,
     pub error: Option<StoreError>,
 }
 
@@ -72,6 +76,7 @@ pub(super) async fn put(node: Arc<Node>, consumer: ConsumerId, question: Questio
         asked,
         due: None,
         pause: question.pause,
+        release: question.release,
         error: None,
     };
     if let Err(e) = steps(&node, consumer, question.renew, question.lease, question.ask, &mut answer).await {
@@ -97,6 +102,10 @@ async fn steps(
     if let Some((consumer, why)) = &answer.pause {
         paused(node, *consumer, why).await?;
         answer.pause = None;
+    }
+    if !answer.release.is_empty() {
+        node.store.release(answer.release.clone()).await?;
+        answer.release.clear();
     }
     answer.asked_at = Instant::now();
     if !answer.endings.is_empty() {

@@ -7,10 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookonce::engine::{Engine, LEASE};
+use hookonce::store::Store as _;
 use hookonce::testkit::model::ModelStore;
 use hookonce_core::claim::{LOST_DEAD, LOST_QUIET};
 use hookonce_core::consumer::{OnDead, Policy};
 use hookonce_core::delivery::Outcome;
+use hookonce_core::event::KeyKind;
+use hookonce_core::message_key::{Subject, message_key};
 use hookonce_core::time::SECOND;
 
 use crate::bed::{Scripted, Step, admit, consumer, drained, engine, history, model, pass, post, states};
@@ -61,6 +64,8 @@ async fn f20a_a_run_that_kills_its_process_dies_in_the_end_and_its_neighbours_do
         assert_eq!(states(&rows)[neighbour], "succeeded", "{neighbour}");
         let row = rows.delivery.values().find(|d| rows.event[&d.event].key_text == neighbour).unwrap();
         assert_eq!(row.attempts, 1, "{neighbour} paid for its neighbour");
+        let lost = history(&rows, neighbour).iter().filter(|outcome| *outcome == "lost").count();
+        assert!(lost <= quiet, "{neighbour} was lost {lost} times: it was claimed and only waited");
     }
 }
 
@@ -108,4 +113,41 @@ async fn f20d_a_loss_in_the_last_attempt_is_no_attempt() {
         assert_eq!(states(&rows)["K1"], state);
         assert_eq!(receiver.arrivals().len(), 4);
     }
+}
+
+/// A suspect has its node for itself: it waits for whatever runs, of any consumer, and nobody begins beside it.
+#[tokio::test(start_paused = true)]
+async fn a_suspect_runs_with_nothing_beside_it_on_its_node() {
+    const RUN: Duration = Duration::from_secs(1);
+    let store = model();
+    let receiver = Scripted::new(|_| Step::After(RUN, Outcome::Done));
+    let routing = store.configure(vec![consumer("suspected"), consumer("other")]).await.unwrap();
+    admit(&*store, &["K1", "L1", "M1", "N1"]).await;
+    while store.route(&routing).await.unwrap().more {}
+    store.edit(|rows| {
+        let suspected = rows.consumer.values().find(|c| c.name == "suspected").unwrap().id;
+        let seqs: Vec<i64> = rows.work.values().filter(|w| w.consumer == suspected).map(|w| w.seq).collect();
+        seqs.iter().for_each(|seq| rows.work.get_mut(seq).unwrap().lost = LOST_QUIET);
+    });
+    let posts = ["suspected", "other"].map(|name| post(consumer(name), receiver.clone()));
+    let _engine = engine(store.clone(), posts.to_vec()).await;
+    admit(&*store, &["N2", "O1"]).await;
+    drained(&store).await;
+
+    let suspects: Vec<String> = ["K1", "L1", "M1", "N1"].map(|key| id(key, "suspected")).to_vec();
+    let arrivals = receiver.arrivals();
+    let of_suspects: Vec<_> = arrivals.iter().filter(|a| suspects.contains(&a.id)).collect();
+    assert_eq!((of_suspects.len(), arrivals.len()), (4, 12));
+    for suspect in of_suspects {
+        assert_eq!(suspect.beside, 0, "{} began beside others", suspect.key);
+        let beside: Vec<_> =
+            arrivals.iter().filter(|a| a.id != suspect.id && a.at >= suspect.at && a.at < suspect.at + RUN).collect();
+        assert!(beside.is_empty(), "beside {}: {beside:?}", suspect.key);
+    }
+    assert!(receiver.most() > 1, "the others never ran together: this proves nothing");
+}
+
+fn id(key: &str, consumer: &str) -> String {
+    let subject = Subject { namespace: "crm", kind: KeyKind::Provider, key: key.as_bytes(), variant: 0 };
+    message_key(subject, consumer, "", 0)
 }
