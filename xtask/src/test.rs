@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use crate::run::run;
+use crate::run::{need, run};
 use crate::{bench, binaries, campaign, clients, fence, tidy};
 
 #[derive(clap::Args)]
@@ -19,10 +19,12 @@ const STEPS: &[Step] = &[
     ("tidy", tidy::run),
     ("fence", fence::run),
     ("lint", || run("cargo", &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
+    ("tools", tools),
     ("unit", || run("cargo", &["test", "--locked", "--workspace"], &[])),
     ("binaries", binaries::build),
     ("demo", demo),
     ("clients", clients::run_all),
+    ("cases", || faults(&["cases"])),
     ("planted", || faults(&["planted"])),
     ("cases", || faults(&["cases"])),
     ("kill", || faults(&["kill", "--cycles", "60"])),
@@ -44,6 +46,13 @@ pub fn run_steps(args: &Args) -> Result<()> {
     }
     println!("steps: {done} passed, 0 failed");
     Ok(())
+}
+
+/// What tests call that a bare machine may lack.
+fn tools() -> Result<()> {
+    need("node", "nodejs")?;
+    need("npm", "npm")?;
+    need("curl", "curl")
 }
 
 /// The judge on the build that was made for it.
