@@ -61,12 +61,17 @@ impl Http {
 
     /// With a guard of one's own, whose look-up a test answers.
     pub fn guarded(config: Config, guard: Guard) -> Result<Http, BuildError> {
+        Http::trusting(config, guard, mozilla())
+    }
+
+    /// With roots of one's own.
+    pub fn trusting(config: Config, guard: Guard, roots: RootCertStore) -> Result<Http, BuildError> {
         let url = guard.target(&config.url)?;
         let uri = Uri::try_from(url.as_str()).map_err(|_| Refused::Url(config.url.clone()))?;
         Ok(Http {
             uri,
             timeout: config.timeout,
-            client: client(guard, &config)?,
+            client: client(guard, roots, &config)?,
             permanent: config.permanent,
             sign: config.sign,
         })
@@ -81,14 +86,18 @@ impl Destination for Http {
 
 fn client(
     guard: Guard,
+    roots: RootCertStore,
     config: &Config,
 ) -> Result<Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>, BuildError> {
     let mut connector = HttpConnector::new_with_resolver(Resolver(guard));
     connector.enforce_http(false);
     connector.set_nodelay(true);
     connector.set_connect_timeout(Some(config.timeout.min(config::CONNECT_MAX)));
-    let connector =
-        HttpsConnectorBuilder::new().with_tls_config(tls()?).https_or_http().enable_http1().wrap_connector(connector);
+    let connector = HttpsConnectorBuilder::new()
+        .with_tls_config(tls(roots)?)
+        .https_or_http()
+        .enable_http1()
+        .wrap_connector(connector);
     Ok(Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(config::IDLE)
@@ -98,8 +107,12 @@ fn client(
         .build(connector))
 }
 
-fn tls() -> Result<ClientConfig, rustls::Error> {
-    let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+/// The common set, built in: it does not depend on the machine.
+fn mozilla() -> RootCertStore {
+    RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }
+}
+
+fn tls(roots: RootCertStore) -> Result<ClientConfig, rustls::Error> {
     let ring = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(ring).with_safe_default_protocol_versions()?;
     Ok(config.with_root_certificates(roots).with_no_client_auth())

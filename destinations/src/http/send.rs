@@ -105,7 +105,7 @@ fn in_transfer(error: &hyper::Error) -> Option<String> {
 }
 
 fn on_socket(error: &io::Error, connecting: bool) -> String {
-    if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+    if let Some(tls) = tls(error) {
         return format!("not sent: the TLS connection failed: {tls}");
     }
     match (error.kind(), connecting) {
@@ -117,6 +117,12 @@ fn on_socket(error: &io::Error, connecting: bool) -> String {
         }
         (_, false) => format!("{error}; it may have arrived"),
     }
+}
+
+/// The connector wraps what TLS says in one error of the socket, and that in another.
+fn tls(error: &io::Error) -> Option<&rustls::Error> {
+    let inner = error.get_ref()?;
+    inner.downcast_ref::<rustls::Error>().or_else(|| tls(inner.downcast_ref::<io::Error>()?))
 }
 
 fn seconds(limit: Duration) -> String {
