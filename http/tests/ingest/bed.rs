@@ -227,6 +227,13 @@ impl Peer {
         self.read.is_empty()
     }
 
+    /// Reads until these bytes have come.
+    pub async fn until(&mut self, bytes: &[u8]) {
+        while !self.read.windows(bytes.len()).any(|window| window == bytes) {
+            self.more().await.expect("they come before the end");
+        }
+    }
+
     async fn more(&mut self) -> Option<()> {
         let mut bytes = [0; 4096];
         let read =

@@ -61,7 +61,8 @@ async fn f04_4_a_body_without_end_is_cut_as_soon_as_it_is_too_long() {
     let mut sent = 0;
     while peer.stream.write_all(&chunk).await.is_ok() {
         sent += 0x10000;
-        assert!(sent < 256 * MIB, "nobody stops us");
+        // What the sockets hold may go beyond the limit, what we buffer not: the budget alone would stop far later.
+        assert!(sent < 32 * MIB, "nobody stops us");
     }
     assert!(bed.memory.stored().is_empty());
     assert_eq!(bed.push("d-2", b"{}").await.status, 200);

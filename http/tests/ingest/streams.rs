@@ -48,6 +48,20 @@ async fn streams_of_one_connection_are_served_at_once_and_drained() {
     connection.await.unwrap().unwrap();
 }
 
+#[tokio::test]
+async fn a_peer_that_answers_no_farewell_does_not_hold_the_drain() {
+    let long = Duration::from_secs(3600);
+    let bed =
+        Bed::with(vec![gh()], Limits { first_byte: long, head: long, body: long, idle: long, ..Limits::default() });
+    let mut peer = bed.peer().await;
+    let head = fields(&[(":method", "POST"), (":scheme", "http"), (":path", "/in/none"), (":authority", "h")]);
+    let request = frame(HEADERS, END_HEADERS | END_STREAM, 1, &head);
+    peer.send(&[PREFACE, &frame(SETTINGS, 0, 0, &[]), &request].concat()).await;
+    peer.until(b"Not Found").await;
+    let drained = tokio::time::timeout(Duration::from_secs(60), bed.server.drain(long)).await;
+    assert_eq!(drained, Ok(0));
+}
+
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
