@@ -17,6 +17,7 @@
 pub mod bed;
 pub mod item;
 pub mod names;
+pub mod random;
 pub mod verbs;
 pub mod words;
 

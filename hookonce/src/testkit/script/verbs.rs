@@ -57,6 +57,11 @@ impl<'b> Runner<'b> {
         self.bed.rows()
     }
 
+    /// What each worker believes to hold.
+    pub fn held(&self) -> &[(String, Claimed)] {
+        &self.held
+    }
+
     pub fn configurations(&self) -> &Configurations {
         &self.configurations
     }
