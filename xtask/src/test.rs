@@ -25,7 +25,6 @@ const STEPS: &[Step] = &[
     ("binaries", binaries::build),
     ("demo", demo),
     ("clients", clients::run_all),
-    ("cases", || faults(&["cases"])),
     ("planted", || faults(&["planted"])),
     ("cases", || faults(&["cases"])),
     ("kill", || faults(&["kill", "--cycles", "60"])),
