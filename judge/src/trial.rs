@@ -47,6 +47,8 @@ pub struct Trial {
     pub slowest_start: Duration,
     /// What the checker cannot see: the process itself misbehaved.
     complaints: Vec<Violation>,
+    /// At the start: the tree may move on while the run lasts.
+    commit: String,
     account: Account,
 }
 
@@ -64,6 +66,7 @@ impl Trial {
         let (slowest_start, complaints, account) = Default::default();
         Ok(Self {
             tuning,
+            commit: binary::commit(),
             place,
             clock,
             seed,
@@ -205,7 +208,7 @@ impl Trial {
             series,
             seed: self.seed,
             cycles,
-            commit: binary::commit(),
+            commit: self.commit.clone(),
             at: jiff::Timestamp::now().to_string(),
             outcome: verdict.into(),
             account: self.account.clone(),
