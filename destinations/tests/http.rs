@@ -201,6 +201,7 @@ async fn a_forward_carries_its_id_and_our_signature() {
     assert_eq!(request.header("webhook-timestamp"), Some("1700000000"));
     assert_eq!(request.header("x-original"), Some("1"));
     assert_eq!(request.header("accept-encoding"), None);
+    assert!(request.header("user-agent").unwrap().starts_with("hookonce/"));
     // HMAC-SHA256 of `m1.1700000000.{"test": 2432232314}`, computed outside this program.
     assert_eq!(request.header("webhook-signature"), Some("v1,XFfTr1C+iyWoLs+V6qOWRhGT0m0EWT3iWpo6Uw6NuvY="));
 }

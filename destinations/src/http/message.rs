@@ -36,7 +36,8 @@ pub fn request(mut message: Message, uri: &Uri, keys: Option<&Keys>) -> Result<R
         headers.append(name, value);
     }
     headers.insert(IDEMPOTENCY_KEY, id);
-    headers.insert(header::USER_AGENT, AGENT);
+    // The provider's own goes on: receivers of some providers look at it.
+    headers.entry(header::USER_AGENT).or_insert(AGENT);
     Ok(request)
 }
 

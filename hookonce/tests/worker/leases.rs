@@ -180,3 +180,19 @@ async fn lost_hints_cost_a_second_at_most() {
     receiver.arrived(1).await;
     assert!(begin.elapsed() <= Duration::from_millis(2_100), "{:?}", begin.elapsed());
 }
+
+/// A bug of ours in a loop stops nothing for good: it starts again, and what it held is found by its lease.
+#[tokio::test(start_paused = true)]
+async fn a_loop_that_panics_starts_again() {
+    let store = model();
+    let buggy = Faulty::new(store.clone(), |verb, nth| match (verb, nth) {
+        ("settle" | "route", 1) => panic!("a test says so"),
+        _ => None,
+    });
+    let receiver = Scripted::new(|_| Step::Says(Outcome::Done));
+    let _engine = engine(buggy, vec![post(consumer("app"), receiver.clone())]).await;
+    admit(&*store, &["K1", "K2"]).await;
+    let rows = drained(&store).await;
+    assert_eq!(history(&rows, "K1"), ["lost", "done"]);
+    assert_eq!(receiver.keys(), ["K1", "K1", "K2"]);
+}
