@@ -6,6 +6,7 @@
 
 mod flights;
 mod look;
+mod report;
 mod round;
 mod run;
 
@@ -15,7 +16,6 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, OptionFuture};
 use hookonce_core::claim::{Ask, Triage, triage};
-use hookonce_core::delivery::Outcome;
 use hookonce_core::destination::Sent;
 use hookonce_core::lease::Lease;
 use hookonce_core::settle::{self, Ending, How, Settled};
@@ -52,7 +52,7 @@ pub(crate) struct Worker {
 
 /// What a step waited for.
 enum Came {
-    Answer(Answer),
+    Answer(Box<Answer>),
     Run(Result<(Id, Sent), JoinError>),
     Hint,
     Time,
@@ -112,7 +112,7 @@ impl Worker {
         let time = self.next_time();
         let answer: OptionFuture<_> = self.question.as_mut().into();
         tokio::select! {
-            Some(answer) = answer => Came::Answer(answer),
+            Some(answer) = answer => Came::Answer(Box::new(answer)),
             Some(ended) = self.runs.join_next_with_id() => Came::Run(ended),
             () = hint => Came::Hint,
             () = sleep_until(time) => Came::Time,
@@ -136,7 +136,7 @@ impl Worker {
         match came {
             Came::Answer(answer) => {
                 self.question = None;
-                return self.answered(answer);
+                return self.answered(*answer);
             }
             Came::Run(ended) => {
                 self.ended(ended);
@@ -243,36 +243,14 @@ impl Worker {
     fn settled(&mut self, endings: &[Ending], settled: &[Settled]) {
         for (ending, settled) in endings.iter().zip(settled) {
             match settled {
-                Settled::Kept => self.kept(ending),
-                Settled::Fenced => self.lost(ending.event, ending.lease.epoch),
+                Settled::Kept => {
+                    report::kept(&self.post.consumer.name, ending);
+                    if let How::Later { delay, .. } = ending.how {
+                        self.look.within(Duration::from_micros(u64::try_from(delay).unwrap_or(0)));
+                    }
+                }
+                Settled::Fenced => report::lost(&self.post.consumer.name, ending.event, ending.lease.epoch),
             }
-        }
-    }
-
-    fn kept(&mut self, ending: &Ending) {
-        let consumer = &*self.post.consumer.name;
-        count(consumer, ending.attempt.outcome);
-        match &ending.how {
-            How::Closed(_) => {}
-            How::Later { delay, .. } => {
-                tracing::info!(
-                    consumer,
-                    event.id = ending.event,
-                    attempt.number = ending.attempts,
-                    delay_ms = delay / 1_000,
-                    "{}: {}",
-                    ending.attempt.outcome,
-                    ending.attempt.detail
-                );
-                self.look.within(Duration::from_micros(u64::try_from(*delay).unwrap_or(0)));
-            }
-            How::Halted { kind, reason, .. } => tracing::warn!(
-                consumer,
-                event.id = ending.event,
-                attempt.number = ending.attempts,
-                "{}: {reason}",
-                kind.state().name()
-            ),
         }
     }
 
@@ -310,7 +288,7 @@ impl Worker {
     fn ended(&mut self, ended: Result<(Id, Sent), JoinError>) {
         let (id, sent) = match ended {
             Ok(ended) => ended,
-            Err(e) => (e.id(), panicked(e)),
+            Err(e) => (e.id(), report::panicked(e)),
         };
         // Not there: given up before, so whatever it says, the work is somebody else's.
         let Some(Flight { claimed, claimed_at, .. }) = self.flights.remove(id) else { return };
@@ -325,30 +303,7 @@ impl Worker {
 
     fn give_up_late(&mut self, lost: &[Lease]) {
         for flight in self.flights.give_up(Instant::now(), lost) {
-            self.lost(flight.claimed.event, flight.claimed.lease.epoch);
+            report::lost(&self.post.consumer.name, flight.claimed.event, flight.claimed.lease.epoch);
         }
     }
-
-    fn lost(&self, event: i64, epoch: i64) {
-        let consumer = &*self.post.consumer.name;
-        count(consumer, "lease_lost");
-        tracing::warn!(consumer, event.id = event, epoch, "lease lost: the work is somebody else's");
-    }
-}
-
-fn count(consumer: &str, outcome: &'static str) {
-    metrics::counter!("hookonce_attempts_total", "consumer" => consumer.to_owned(), "outcome" => outcome).increment(1);
-}
-
-/// A panic in a run is one failed attempt, with its message. (A run is only ever aborted when it was given up before.)
-fn panicked(error: JoinError) -> Sent {
-    let reason = match error.try_into_panic() {
-        Err(e) => e.to_string(),
-        Ok(panic) => match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
-            (Some(text), _) => format!("panicked: {text}"),
-            (_, Some(text)) => format!("panicked: {text}"),
-            _ => "panicked".into(),
-        },
-    };
-    Outcome::Retry { reason, after: None }.into()
 }
