@@ -55,8 +55,9 @@ pub trait Tap: Send + Sync + Debug {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
+    #[default]
     Null,
     Int(i64),
     Text(String),
@@ -113,12 +114,6 @@ impl Row {
     /// Bytes of a fixed length: digests, hashes, tokens.
     pub fn bytes<const N: usize>(&mut self, at: usize) -> Result<[u8; N], StoreError> {
         self.blob(at)?.try_into().map_err(|_| foreign(at))
-    }
-}
-
-impl Default for Value {
-    fn default() -> Self {
-        Value::Null
     }
 }
 

@@ -21,7 +21,7 @@ pub fn submission(line: &Line, now: Micros) -> Result<Submission, String> {
         let bytes = part.option("body").unwrap_or("A").as_bytes();
         let start = body.len() as u64;
         body.extend_from_slice(bytes);
-        let span = (parts.len() > 1).then(|| (start, body.len() as u64));
+        let span = (parts.len() > 1).then_some((start, body.len() as u64));
         mapped.push(one(part, at as u32, span, now)?);
     }
     let (source, _) = name(parts.first().ok_or("an item is missing")?)?;
