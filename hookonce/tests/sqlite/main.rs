@@ -1,5 +1,7 @@
 //! The embedded store by itself: what the conformance suite, which every backend runs, cannot ask.
 
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is a failed assertion")]
+
 mod bed;
 mod bounds;
 mod copies;
