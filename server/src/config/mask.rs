@@ -4,11 +4,13 @@
 //! and a secret under a mistyped key (`secrt = "…"`) is no less secret. So the rule is turned around: a string is shown
 //! only where the key before it is known to be harmless; everything else becomes `*`. Byte lengths stay, so spans hold.
 
+use super::overlay::SECTIONS;
+
 /// Shorter texts with lower-case letters and digits are still taken for names.
 const LEAST_SECRET: usize = 16;
 
 /// Keys whose values are shown. A key that may carry a secret, or that we do not know, is not in this list.
-const HARMLESS: &[&str] = &[
+pub const HARMLESS: &[&str] = &[
     "ack_deadline",
     "aggregate",
     "allow",
@@ -121,6 +123,7 @@ pub fn masked(text: &str) -> String {
         out: String::with_capacity(text.len()),
         key: String::new(),
         value: false,
+        env: false,
         shown: true,
         outer: Vec::new(),
     };
@@ -128,7 +131,7 @@ pub fn masked(text: &str) -> String {
     while let Some(c) = rest.chars().next() {
         let taken = token(rest, c);
         let (now, later) = rest.split_at(taken);
-        scan.step(c, now);
+        scan.step(c, now, later);
         rest = later;
     }
     scan.out
@@ -139,30 +142,38 @@ struct Scan {
     out: String,
     key: String,
     value: bool,
+    /// The value is the name of a variable.
+    env: bool,
     shown: bool,
     outer: Vec<(bool, bool)>,
 }
 
 impl Scan {
-    fn step(&mut self, first: char, token: &str) {
+    fn step(&mut self, first: char, token: &str, after: &str) {
         match first {
             '=' => self.value_begins(),
             '[' | '{' if self.value => self.open(first),
             ']' | '}' => self.close(),
             '\n' if self.outer.is_empty() => self.value = false,
-            ',' => self.value = self.outer.last().is_some_and(|(list, _)| *list),
+            ',' => self.next_element(),
             '#' => {}
             c if c.is_whitespace() => {}
             _ if self.value => return self.hide_or_show(token),
+            '[' => {}
+            _ if !is_name(token, after) => return self.out.push_str(&starred(token, "")),
             _ => self.key = token.trim_matches(['"', '\'']).to_owned(),
         }
         // A comment may be an old secret that somebody put aside.
         if first == '#' { self.out.push_str(&starred(token, "#")) } else { self.out.push_str(token) }
     }
 
+    /// A second `=` in one value is a slip, and then nobody knows whose value follows.
     fn value_begins(&mut self) {
+        let name = self.key.rsplit('.').next().unwrap_or_default();
+        self.shown = !self.value && HARMLESS.contains(&name);
         self.value = true;
-        self.shown = HARMLESS.contains(&self.key.rsplit('.').next().unwrap_or_default());
+        self.env = name == "env";
+        self.key.clear();
     }
 
     fn open(&mut self, bracket: char) {
@@ -177,14 +188,38 @@ impl Scan {
         self.value = self.outer.last().is_some_and(|(list, _)| *list);
     }
 
+    fn next_element(&mut self) {
+        let (list, shown) = self.outer.last().copied().unwrap_or((false, false));
+        (self.value, self.shown) = (list, shown);
+    }
+
     fn hide_or_show(&mut self, token: &str) {
-        let pasted = self.key == "env" && like_a_secret(token.trim_matches(['"', '\'']));
-        if (self.shown && !pasted) || matches!(token, "true" | "false") {
-            self.out.push_str(&without_password(token));
+        let pasted = self.env && like_a_secret(token.trim_matches(['"', '\'']));
+        if (self.shown && !pasted && is_whole(token)) || matches!(token, "true" | "false") {
+            self.out.push_str(&without_password(&first_line(token)));
         } else {
             self.out.push_str(&starred(token, "\"'"));
         }
+        // A value is one token. What follows it before a comma or the line's end is the rest of a slip.
+        self.shown = false;
     }
+}
+
+/// A string that has its end. One without may have swallowed anything.
+fn is_whole(token: &str) -> bool {
+    let quote = token.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let Some(quote) = quote else { return true };
+    let fence = if token.starts_with(&[quote; 3].iter().collect::<String>()) { 3 } else { 1 };
+    token.len() >= 2 * fence && token.ends_with(quote)
+}
+
+/// Whether a word is a key or the name of a table, by its letters and by what follows. Any other may be half a value.
+fn is_name(word: &str, after: &str) -> bool {
+    let letters = |c: char| c.is_ascii_alphanumeric() || "-_.\"'".contains(c);
+    let quoted = word.starts_with(['"', '\'']);
+    let section = word.split('.').next().is_some_and(|first| SECTIONS.contains(&first));
+    section && word.chars().all(letters)
+        || (quoted || word.chars().all(letters)) && after.trim_start_matches([' ', '\t']).starts_with(['=', ']', '.'])
 }
 
 /// Length of the token at the start of `rest`: a string with its quotes (an open one ends with the line), a comment,
@@ -239,6 +274,12 @@ pub fn like_a_secret(name: &str) -> bool {
     let has = |test: fn(&char) -> bool| name.chars().any(|c| test(&c));
     let letters = has(char::is_ascii_lowercase) && has(char::is_ascii_digit) && name.len() >= LEAST_SECRET;
     letters || ["whsec_", "whsk_", "sk_"].iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// A text over several lines may have swallowed the lines below it, where its end is missing.
+fn first_line(token: &str) -> String {
+    let (first, rest) = token.split_at(token.find('\n').unwrap_or(token.len()));
+    format!("{first}{}", starred(rest, ""))
 }
 
 /// `scheme://user:password@host`: the password is hidden, the rest is needed to understand the error.

@@ -52,6 +52,13 @@ pub fn load(path: &Path, flags: &Flags) -> Result<(Config, Report), Report> {
     finish(files, Some(path.to_owned()), folder, flags, problems)
 }
 
+/// The same from a text that stands in no file.
+#[cfg(test)]
+fn parse(name: &str, text: &str, folder: &Path, flags: &Flags) -> Result<(Config, Report), Report> {
+    let file = SourceFile { name: name.to_owned(), text: text.to_owned() };
+    finish(vec![file], None, folder.to_owned(), flags, Problems::default())
+}
+
 /// A file that cannot be read still takes its number, so that places stay right.
 fn read_files(paths: &[PathBuf], problems: &Problems) -> Vec<SourceFile> {
     let read = |(number, path): (usize, &PathBuf)| {
@@ -144,3 +151,6 @@ fn consumers(section: &Section<'_>, sources: Option<&Section<'_>>, reading: &Rea
     };
     section.entries().filter_map(read).collect()
 }
+
+#[cfg(test)]
+mod tests;

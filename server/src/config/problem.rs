@@ -2,6 +2,7 @@
 //! the next step. Not here: finding them. Start at [`Problems`] (collects) and [`Report`] (shows).
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use serde_json::{Value, json};
@@ -9,6 +10,9 @@ use serde_json::{Value, json};
 use super::code::Code;
 use super::mask;
 use super::place::{Place, SourceFile, line_column, spoken};
+
+/// Lines that are reported as no TOML; those behind them are most often right again when these are.
+const MAX_SYNTAX_ERRORS: usize = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
@@ -76,12 +80,13 @@ pub struct Report {
 
 impl Report {
     pub fn new(files: Vec<SourceFile>, mut problems: Vec<Problem>) -> Report {
-        let broken: Vec<(usize, usize)> =
+        let broken: BTreeSet<Line> =
             problems.iter().filter(|p| p.code == Code::Syntax).filter_map(|p| line_of(&p.at, &files)).collect();
         if !broken.is_empty() {
             // What a line that is no TOML seems to say beside that is a guess.
             let guess = |p: &Problem| line_of(&p.at, &files).is_some_and(|line| broken.contains(&line));
             problems.retain(|p| p.code == Code::Syntax || !(p.code.needs_whole_file() || guess(p)));
+            few_syntax_errors(&mut problems, &files);
         }
         problems.sort_by_key(|p| p.at.rank());
         Report { files, problems }
@@ -121,7 +126,20 @@ impl Report {
     }
 }
 
-fn line_of(place: &Place, files: &[SourceFile]) -> Option<(usize, usize)> {
+/// File and line.
+type Line = (usize, usize);
+
+/// One missing bracket makes every line behind it wrong: the first complaint of a line, and the first lines, say it.
+fn few_syntax_errors(problems: &mut Vec<Problem>, files: &[SourceFile]) {
+    let mut seen = BTreeSet::new();
+    problems.sort_by_key(|p| p.at.rank());
+    problems.retain(|p| {
+        p.code != Code::Syntax
+            || line_of(&p.at, files).is_none_or(|line| seen.insert(line)) && seen.len() <= MAX_SYNTAX_ERRORS
+    });
+}
+
+fn line_of(place: &Place, files: &[SourceFile]) -> Option<Line> {
     match place {
         Place::File { file, span } => Some((*file, line_column(&files.get(*file)?.text, span.start).0)),
         _ => None,

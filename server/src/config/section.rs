@@ -218,8 +218,14 @@ impl<'a> Section<'a> {
     pub fn finish(&self) {
         let known = self.known.borrow();
         for (name, entry) in self.entries().filter(|(name, _)| !known.contains(name)) {
-            let text = format!("unknown key `{name}` in `[{}]`", self.name);
-            let hint = match (&entry.key_at, near::nearest(name, known.iter().copied())) {
+            let near = near::nearest(name, known.iter().copied());
+            // `secret = { "…" }`: what stands in the place of a key here is most often the secret.
+            let hidden = near.is_none() && [".secret", ".secrets", ".sign"].iter().any(|s| self.name.ends_with(s));
+            let text = match hidden {
+                true => format!("unknown key in `[{}]`", self.name),
+                false => format!("unknown key `{name}` in `[{}]`", self.name),
+            };
+            let hint = match (&entry.key_at, near) {
                 (Place::Env(variable), Some(near)) => format!("did you mean `{}`?", respelt(variable, near)),
                 (_, Some(near)) => format!("did you mean `{near}`?"),
                 (_, None) => format!("known: {}", near::list(known.iter().copied())),

@@ -11,7 +11,7 @@ use super::problem::Problem;
 pub enum Missing {
     Unset(String),
     Open,
-    BadName(String),
+    BadName,
 }
 
 /// The text with all variables filled in, or the first one that cannot be.
@@ -42,7 +42,7 @@ fn value(reference: &str, env: &Environment) -> Result<String, Missing> {
         None => (reference, None),
     };
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-        return Err(Missing::BadName(name.to_owned()));
+        return Err(Missing::BadName);
     }
     match (env.get(name), default) {
         (Some(value), None) => Ok(value.to_owned()),
@@ -64,9 +64,11 @@ impl Missing {
                 (format!("variable `{name}` is not set"), hint)
             }
             Missing::Open => ("`${` without `}`".to_owned(), literal.to_owned()),
-            Missing::BadName(name) => {
-                (format!("`{name}` is no name of a variable"), format!("names have letters, digits and `_`; {literal}"))
-            }
+            // Not repeated: it may be a piece of a secret that happens to have a `${` in it.
+            Missing::BadName => (
+                "what stands in `${…}` is no name of a variable".to_owned(),
+                format!("names have letters, digits and `_`; {literal}"),
+            ),
         };
         Problem::error(Code::UnsetVariable, at, text).hint(hint)
     }
@@ -88,7 +90,7 @@ mod tests {
             ("$${A}", Ok("${A}")),
             ("${B}", Err(Missing::Unset("B".into()))),
             ("${A", Err(Missing::Open)),
-            ("${a-b}", Err(Missing::BadName("a-b".into()))),
+            ("${a-b}", Err(Missing::BadName)),
         ] {
             assert_eq!(substituted(text, &env), expect.map(str::to_owned), "{text}");
         }

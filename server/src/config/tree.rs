@@ -138,12 +138,20 @@ impl Reading<'_> {
 
     fn text(&self, text: &str, at: &Place) -> Value {
         match substituted(text, self.env) {
-            Ok(filled) => Value::Text { text: filled, shown: text.to_owned() },
+            Ok(filled) => Value::Text { text: filled, shown: repeatable(text) },
             Err(missing) => {
                 self.problems.add(missing.problem(at, self.env));
                 Value::Broken
             }
         }
+    }
+}
+
+/// What a message may repeat of a text: its first line, where its end is missing the next ones are not its own.
+fn repeatable(text: &str) -> String {
+    match text.split_once('\n') {
+        Some((first, _)) => format!("{first}…"),
+        None => text.to_owned(),
     }
 }
 
