@@ -12,7 +12,7 @@ use super::store::SqliteStore;
 use super::{Options, migrate};
 use crate::clock::ManualClock;
 use crate::each_table;
-use crate::sql::call::Tap;
+use crate::sql::call::{Arg, Stmt, Tap};
 use crate::store::Store;
 use crate::testkit::model::Rows;
 use crate::testkit::model::table::{Cell, File, Row, Table};
@@ -116,6 +116,23 @@ impl Sheets {
             File::Inbox => &self.inbox,
             File::Work => &self.work,
         }
+    }
+
+    /// Whether a statement can be run at all.
+    pub fn is_sql(&self, stmt: &Stmt) -> bool {
+        [&self.inbox, &self.work].iter().any(|db| db.prepare(stmt.text).is_ok())
+    }
+
+    /// Runs one statement file and gives its rows.
+    pub fn run(&self, file: File, stmt: &Stmt, args: &[Arg<'_>]) -> Vec<Vec<Cell>> {
+        let mut statement = self.of(file).prepare_cached(stmt.text).expect("a statement file is SQL");
+        let width = statement.column_count();
+        let mut found = statement.query(params_from_iter(args)).expect("its arguments fit");
+        let mut rows = Vec::new();
+        while let Some(row) = found.next().expect("a row can be read") {
+            rows.push((0..width).map(|at| row.get_ref(at).map(cell).expect("a column can be read")).collect());
+        }
+        rows
     }
 
     pub fn rows(&self) -> Rows {

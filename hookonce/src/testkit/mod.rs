@@ -6,5 +6,7 @@
 pub mod dump;
 pub mod explore;
 pub mod invariant;
+#[cfg(feature = "sqlite")]
+pub mod mirrors;
 pub mod model;
 pub mod script;

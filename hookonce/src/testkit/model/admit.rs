@@ -51,9 +51,9 @@ impl Admitting<'_> {
     }
 
     fn fresh(&mut self, item: &Item, event: EventNo) -> Verdict {
-        let guard = admit_guard(self.rows, item, event, self.now);
-        let floor = admit_floor(self.rows, &item.namespace);
-        match aside(item, self.s.received, &Beside { guard, floor }) {
+        let new = admit_guard(self.rows, item, event, self.now);
+        let beside = admit_beside(self.rows, item);
+        match aside(item, self.s.received, &Beside { guard: beside.guard.filter(|_| !new), ..beside }) {
             Fresh::Event { hold } => {
                 self.admit_event(item, 0, origin(self.s), None, hold);
                 Verdict::Accepted { event, hold }
@@ -282,9 +282,9 @@ fn seen_again(row: Option<&mut Conflict>, now: Micros) {
     }
 }
 
-/// The guard row of the signed content; answers the event that had it before.
-pub fn admit_guard(rows: &mut Rows, item: &Item, event: EventNo, now: Micros) -> Option<EventNo> {
-    let guard = item.guard?;
+/// The guard row of the signed content; answers whether it is new.
+pub fn admit_guard(rows: &mut Rows, item: &Item, event: EventNo, now: Micros) -> bool {
+    let Some(guard) = item.guard else { return true };
     let row = Ledger {
         digest: guard.digest,
         fingerprint: item.fingerprint,
@@ -295,14 +295,14 @@ pub fn admit_guard(rows: &mut Rows, item: &Item, event: EventNo, now: Micros) ->
         last_seen: now,
         seen: 1,
     };
-    match rows.ledger.insert_new(row) {
-        true => None,
-        false => rows.ledger.get(&guard.digest).map(|row| row.event),
-    }
+    rows.ledger.insert_new(row)
 }
 
-fn admit_floor(rows: &Rows, namespace: &str) -> Option<Micros> {
-    rows.namespace.get(namespace).and_then(|n| n.floor)
+/// Mirror M2: what stands beside a new key.
+pub fn admit_beside(rows: &Rows, item: &Item) -> Beside {
+    let guard = item.guard.and_then(|guard| rows.ledger.get(&guard.digest)).map(|row| row.event);
+    let floor = rows.namespace.get(&*item.namespace).and_then(|n| n.floor);
+    Beside { guard, floor }
 }
 
 /// A person admits an unmapped row: its mark and the audit row commit with whatever becomes of it.

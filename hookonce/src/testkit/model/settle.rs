@@ -27,7 +27,7 @@ pub fn settle_one(rows: &mut Rows, ending: &Ending, now: Micros) -> bool {
 pub fn settle_write(rows: &mut Rows, ending: &Ending, now: Micros) {
     let seq = ending.lease.seq;
     match &ending.how {
-        How::Later { delay, counted } => settle_later(rows, ending, *delay, *counted, now),
+        How::Later { delay, counted } => settle_later(rows, seq, ending.attempts, *delay, *counted, now),
         How::Closed(state) => {
             settle_gone(rows, seq);
             settle_ended(rows, ending, false, state.name(), now);
@@ -45,7 +45,7 @@ pub fn settle_write(rows: &mut Rows, ending: &Ending, now: Micros) {
     settle_tried(rows, ending);
 }
 
-fn settle_gone(rows: &mut Rows, seq: i64) -> Option<Work> {
+pub fn settle_gone(rows: &mut Rows, seq: i64) -> Option<Work> {
     rows.work.remove(&seq)
 }
 
@@ -59,12 +59,12 @@ fn settle_ended(rows: &mut Rows, ending: &Ending, open: bool, state: &str, now: 
 }
 
 /// Needs no successor: the row stays the head of its lane.
-fn settle_later(rows: &mut Rows, ending: &Ending, delay: Micros, counted: bool, now: Micros) {
-    if let Some(work) = rows.work.get_mut(&ending.lease.seq) {
+pub fn settle_later(rows: &mut Rows, seq: i64, attempts: i64, delay: Micros, counted: bool, now: Micros) {
+    if let Some(work) = rows.work.get_mut(&seq) {
         work.due = now.saturating_add(delay);
         work.token = None;
         work.owner = None;
-        work.attempts = ending.attempts;
+        work.attempts = attempts;
         work.since = work.since.or(counted.then_some(now));
     }
 }
