@@ -56,7 +56,7 @@ impl Wal {
 
     /// The writer's part: nobody writes meanwhile, so all of it is copied and the next commit begins at the start.
     pub fn between_groups(&self, conn: &Conn) {
-        if self.finish.swap(false, Ordering::AcqRel) {
+        if self.sound() && self.finish.swap(false, Ordering::AcqRel) {
             kill_point!("checkpoint");
             self.judge(checkpoint(conn, sql::CHECKPOINT_PASSIVE).map(drop));
         }
@@ -64,7 +64,15 @@ impl Wal {
 
     /// Leaves a file that needs no recovery. If it cannot be done now, the next start does it.
     pub fn at_the_end(&self, conn: &Conn) {
-        self.judge(checkpoint(conn, sql::CHECKPOINT_TRUNCATE).map(drop));
+        if self.sound() {
+            self.judge(checkpoint(conn, sql::CHECKPOINT_TRUNCATE).map(drop));
+        }
+    }
+
+    /// After a failed write or flush the log stays as it is: what a checkpoint would copy is read from pages that the
+    /// kernel may have dropped, and the log, the only true copy, would be gone (trap T4). The next start recovers it.
+    fn sound(&self) -> bool {
+        self.failure.check().is_ok()
     }
 
     /// A failed flush of the file itself is as bad as one of the log: tried again it would say that all is well, and
@@ -78,6 +86,9 @@ impl Wal {
     }
 
     fn look(&self, conn: &Conn) -> Result<(), StoreError> {
+        if !self.sound() {
+            return Ok(());
+        }
         let (log, _) = checkpoint(conn, sql::CHECKPOINT_NOOP)?;
         self.frames.store(log, Ordering::Relaxed);
         metrics::gauge!("hookonce_wal_frames", "file" => self.file).set(log as f64);
@@ -141,5 +152,42 @@ impl Stop {
 pub fn run(files: &[(Conn, Arc<Wal>)], stop: &Stop) {
     while !stop.wait() {
         files.iter().for_each(|(conn, wal)| wal.judge(wal.look(conn)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A log with something in it, and the connection that wrote it.
+    fn written(folder: &std::path::Path) -> Conn {
+        let path = folder.join("store.db");
+        std::fs::File::create(&path).expect("the folder is ours");
+        let conn = super::super::open::checkpointer(&path).expect("it opens");
+        conn.driver().execute_batch("create table t (n); insert into t values (1)").expect("it takes a row");
+        conn
+    }
+
+    fn log(folder: &std::path::Path) -> u64 {
+        std::fs::metadata(folder.join("store.db-wal")).expect("the log is there").len()
+    }
+
+    #[test]
+    fn a_failed_store_leaves_its_log_alone() {
+        for failed in [false, true] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let conn = written(folder.path());
+            let failure = Failure::default();
+            let wal = Wal::new("inbox", failure.clone());
+            wal.finish.store(true, Ordering::Release);
+            if failed {
+                failure.set("a flush failed");
+            }
+            wal.between_groups(&conn);
+            assert_eq!(wal.finish.load(Ordering::Acquire), failed, "a passive checkpoint");
+            wal.at_the_end(&conn);
+            drop(conn);
+            assert_eq!(log(folder.path()) > 0, failed, "the log at the end");
+        }
     }
 }

@@ -33,6 +33,9 @@ pub fn writer(db: &Connection, file: &'static str) -> Result<Vec<Effective>, Ope
     let sync = if planted!("synchronous-normal") { 1 } else { SYNC_FULL };
     set(db, "synchronous", sync)?;
     set(db, "wal_autocheckpoint", 0)?;
+    // Nor by the last connection that closes: it would not ask whether a flush has failed (trap T4).
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    expect("no_ckpt_on_close", &db.db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE)?.to_string(), "true")?;
     hardened(db)?;
     expect("journal_mode", &mode, "wal")?;
     let mut effective = vec![Effective { file, name: "journal_mode", value: mode }];
