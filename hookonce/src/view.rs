@@ -1,5 +1,9 @@
 //! What people ask of a store, and what they see: plain data for the API, the CLI and the dashboard.
 
+use std::fmt;
+use std::num::ParseIntError;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 /// Rows of a list at the most; a cursor goes on behind them.
@@ -23,7 +27,7 @@ pub enum Query {
     Requests {
         source: Option<String>,
         verdict: Option<String>,
-        after: Option<i64>,
+        after: Option<Reached>,
         limit: usize,
     },
     Request {
@@ -100,10 +104,40 @@ pub struct EventRow {
     pub conflicts: i64,
 }
 
+/// How far back a list of requests has come in each of the three tables that it is read from. Their numbers, not a time:
+/// a commit gives hundreds of requests one and the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reached {
+    pub event: i64,
+    pub request: i64,
+    pub sample: i64,
+}
+
+impl Reached {
+    /// Before the newest of all.
+    pub const NOTHING: Reached = Reached { event: i64::MAX, request: i64::MAX, sample: i64::MAX };
+}
+
+impl fmt::Display for Reached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.event, self.request, self.sample)
+    }
+}
+
+impl FromStr for Reached {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Reached, ParseIntError> {
+        let mut parts = text.splitn(3, '.').map(str::parse);
+        let mut next = || parts.next().unwrap_or_else(|| "".parse());
+        Ok(Reached { event: next()?, request: next()?, sample: next()? })
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RequestRow {
-    /// What `after` of the next page names: lists go from the newest back, by receipt.
-    pub cursor: i64,
+    /// What `after` of the next page names: lists go from the newest back.
+    pub cursor: Reached,
     /// `req_` number, or for an accepted one that of its event, `evt_`.
     pub id: String,
     pub at: i64,

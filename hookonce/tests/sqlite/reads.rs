@@ -1,7 +1,7 @@
 //! What people see.
 
 use hookonce::store::{Refusals, Sample, Store as _};
-use hookonce::view::{DeliveryRow, EventRow, Page, Query, RequestRow};
+use hookonce::view::{DeliveryRow, EventRow, Page, Query, Reached, RequestRow};
 use hookonce_core::command::{Command, Refused, Who};
 use hookonce_core::consumer::{Consumer, Order, Pattern};
 use hookonce_core::delivery::Outcome;
@@ -29,7 +29,7 @@ async fn deliveries(bed: &Bed, state: Option<&str>) -> Vec<DeliveryRow> {
     }
 }
 
-async fn requests(bed: &Bed, verdict: Option<&str>, after: Option<i64>, limit: usize) -> Vec<RequestRow> {
+async fn requests(bed: &Bed, verdict: Option<&str>, after: Option<Reached>, limit: usize) -> Vec<RequestRow> {
     let query = Query::Requests { source: None, verdict: verdict.map(Into::into), after, limit };
     match bed.store.read(query).await.unwrap() {
         Page::Requests(rows) => rows,
@@ -172,6 +172,29 @@ async fn requests_of_every_verdict_stand_in_one_list() {
             panic!("no bytes of {row:?}")
         };
         assert_eq!(raw.body.as_ref(), want);
+    }
+}
+
+#[tokio::test]
+async fn pages_of_one_instant_leave_none_out() {
+    let bed = Bed::new();
+    for _ in 0..7 {
+        bed.admit("k", "x").await;
+    }
+    for limit in [1, 3, 7] {
+        let (mut ids, mut after) = (Vec::new(), None);
+        loop {
+            let page = requests(&bed, None, after, limit).await;
+            ids.extend(page.iter().map(|row| row.id.clone()));
+            after = page.last().map(|row| row.cursor);
+            if page.len() < limit {
+                break;
+            }
+        }
+        let all = ids.len();
+        ids.sort();
+        ids.dedup();
+        assert_eq!((ids.len(), all), (7, 7), "pages of {limit}: {ids:?}");
     }
 }
 

@@ -1,5 +1,8 @@
 //! Reads: lists with a cursor, one item, raw bytes.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use axum::extract::{Path, Query as Params};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::response::{IntoResponse, Response};
@@ -33,17 +36,17 @@ impl Ask {
         self.limit.unwrap_or(PAGE_DEFAULT).clamp(1, PAGE_MAX)
     }
 
-    fn after(&self) -> Result<Option<i64>, Problem> {
-        let number =
+    fn after<C: FromStr>(&self) -> Result<Option<C>, Problem> {
+        let cursor =
             |text: &String| text.parse().map_err(|_| Problem::bad_request(format!("`after={text}` is no cursor")));
-        self.after.as_ref().map(number).transpose()
+        self.after.as_ref().map(cursor).transpose()
     }
 }
 
 type Answer<T> = Result<Json<T>, Problem>;
 
 /// A page with the cursor of the next one: there is one if this page is full.
-fn list<R, T: From<R>>(rows: Vec<R>, limit: usize, cursor: impl Fn(&R) -> i64) -> Json<List<T>> {
+fn list<R, T: From<R>, C: Display>(rows: Vec<R>, limit: usize, cursor: impl Fn(&R) -> C) -> Json<List<T>> {
     let next = rows.last().filter(|_| rows.len() >= limit).map(|row| cursor(row).to_string());
     Json(List { items: rows.into_iter().map(T::from).collect(), next })
 }
@@ -97,7 +100,11 @@ fn raw(page: Page) -> Result<Response, Problem> {
 pub async fn why(Extension(admin): Extension<Admin>, Path(event): Path<String>) -> Answer<wire::Why> {
     match admin.store.read(Query::Why { event: event_no(&event)? }).await? {
         Page::Why(why) => {
-            let sentence = sentence::of(&why);
+            let consumers = match admin.store.read(Query::Consumers).await? {
+                Page::Consumers(rows) => rows,
+                _ => Vec::new(),
+            };
+            let sentence = sentence::of(&why, &consumers);
             Ok(Json(wire::Why {
                 id: event,
                 sentence,
