@@ -163,8 +163,8 @@ mod tests {
     fn written(folder: &std::path::Path) -> Conn {
         let path = folder.join("store.db");
         std::fs::File::create(&path).expect("the folder is ours");
-        let conn = super::super::open::checkpointer(&path).expect("it opens");
-        conn.driver().execute_batch("create table t (n); insert into t values (1)").expect("it takes a row");
+        let conn = super::super::open::checkpointer(&path, "inbox").expect("it opens");
+        conn.driver().pragma_update(None, "user_version", 1).expect("it takes a page");
         conn
     }
 
@@ -178,7 +178,7 @@ mod tests {
             let folder = tempfile::tempdir().expect("a folder");
             let conn = written(folder.path());
             let failure = Failure::default();
-            let wal = Wal::new("inbox", failure.clone());
+            let wal = Wal::new("inbox", START_FRAMES, failure.clone());
             wal.finish.store(true, Ordering::Release);
             if failed {
                 failure.set("a flush failed");

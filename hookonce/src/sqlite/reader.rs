@@ -1,5 +1,6 @@
 //! A reader: its own read-only connections to both files, and a time limit on what people ask.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -67,9 +68,11 @@ impl Reader {
         });
     }
 
+    /// A question that makes our own code panic is answered no: it must not take the store along (S40).
     fn reply(&self, to: Answer<ReadReply>, run: impl FnOnce(&Reader) -> Result<ReadReply, StoreError>) {
+        let answer = catch_unwind(AssertUnwindSafe(|| run(self)));
         // Whoever asked may be gone.
-        let _ = to.send(run(self));
+        let _ = to.send(answer.unwrap_or_else(|_| Err(StoreError::Refused("the reader panicked on it".into()))));
     }
 
     fn due(&self, consumer: i64) -> Result<ReadReply, StoreError> {

@@ -174,8 +174,11 @@ fn written<W: Writer>(writer: &mut W, jobs: &Jobs<W>) -> Result<Vec<W::Reply>, S
 /// A value that makes our own code panic is a culprit like any other: it must not take the writer along (S40). What it
 /// left half done is rolled back, and [`Writer::start`] forgets the rest.
 fn guarded<W: Writer>(writer: &mut W, ask: &W::Ask) -> Result<W::Reply, StoreError> {
-    catch_unwind(AssertUnwindSafe(|| writer.one(ask)))
-        .unwrap_or_else(|_| Err(StoreError::Refused("the writer panicked on it".into())))
+    caught(|| writer.one(ask))
+}
+
+fn caught<T>(run: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(StoreError::Refused("the writer panicked on it".into())))
 }
 
 fn bisect<W: Writer>(writer: &mut W, mut jobs: Jobs<W>, why: &str) {
@@ -192,7 +195,9 @@ fn bisect<W: Writer>(writer: &mut W, mut jobs: Jobs<W>, why: &str) {
 /// The culprit: what can be kept of it is kept, else it is refused.
 fn alone<W: Writer>(writer: &mut W, job: Job<W::Ask, W::Reply>, why: StoreError) {
     let kept = writer.conn().begin(writer.lock_wait()).and_then(|()| {
-        let reply = writer.start().and_then(|()| writer.instead(&job.ask, &why).unwrap_or(Err(why)))?;
+        writer.start()?;
+        let kept = caught(|| writer.instead(&job.ask, &why).unwrap_or_else(|| Err(why.clone())));
+        let reply = kept?;
         writer.finish()?;
         committed(writer, W::items(&job.ask))?;
         Ok(reply)
