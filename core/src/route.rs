@@ -307,6 +307,12 @@ pub struct PassRows {
 }
 
 impl PassRows {
+    /// Events that this pass leaves without anybody who takes them.
+    pub fn unmatched(&self) -> usize {
+        let nobody = self.holds.iter().filter(|(_, reason)| *reason == HoldReason::NoConsumer);
+        nobody.count() + self.reopened.len()
+    }
+
     /// A pass that changes nothing is not written.
     pub fn is_empty(&self, opened: &Opened) -> bool {
         self.done.is_empty() && self.pass.pos == opened.start()

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::chance::Chance;
 use crate::node::Node;
 use crate::store::{Store, StoreError};
+use crate::view::{ConsumerRow, Page, Query};
 use crate::wake::Hub;
 use crate::worker::Worker;
 use crate::{alarm, janitor, router};
@@ -63,6 +64,9 @@ impl Engine {
     /// Puts the consumers in force and starts the loops. A consumer keeps the id that the store knows its name by.
     pub async fn start(store: Arc<dyn Store>, posts: Vec<Post>, chance: Arc<dyn Chance>) -> Result<Engine, StoreError> {
         let routing = store.configure(posts.iter().map(|post| post.consumer.clone()).collect()).await?;
+        if let Page::Consumers(rows) = store.read(Query::Consumers).await? {
+            left(&rows, &routing).iter().for_each(|text| alarm::raise("consumer_left", text));
+        }
         let posts = placed(posts, &routing);
         let hub = Hub::new(posts.iter().map(|post| post.consumer.id));
         let node = Arc::new(Node::new(store, hub, chance));
@@ -189,6 +193,16 @@ impl Handle {
     }
 }
 
+/// What was configured once and is not any more goes on owing what it owes, and nobody hands it on.
+fn left(rows: &[ConsumerRow], routing: &Routing) -> Vec<String> {
+    let gone = rows.iter().filter(|row| routing.consumers.iter().all(|consumer| *consumer.name != *row.name));
+    let owing = gone.map(|row| (&row.name, row.ready + row.processing + row.retrying + row.parked + row.dead));
+    let texts = owing.filter(|(_, owed)| *owed > 0).map(|(name, owed)| {
+        format!("consumer `{name}` left the configuration: what it has not done, at least {owed} deliveries, is handed to nobody")
+    });
+    texts.collect()
+}
+
 async fn ended(loops: &mut JoinSet<()>) {
     while loops.join_next().await.is_some() {}
 }
@@ -201,4 +215,22 @@ fn placed(posts: Vec<Post>, routing: &Routing) -> Vec<Post> {
         Some(post)
     });
     placed.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, ready: i64, dead: i64) -> ConsumerRow {
+        let state = "live".to_owned();
+        let name = name.to_owned();
+        ConsumerRow { id: 1, name, state, pos: 0, ready, processing: 0, retrying: 0, dead, parked: 0, oldest: None }
+    }
+
+    #[test]
+    fn a_consumer_that_left_is_named_while_it_owes_something() {
+        let routing = Routing { config: 1, consumers: Vec::new() };
+        let said = left(&[row("app", 2, 1), row("old", 0, 0)], &routing);
+        assert!(said.len() == 1 && said[0].contains("`app`") && said[0].contains("at least 3"), "{said:?}");
+    }
 }

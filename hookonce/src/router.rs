@@ -19,12 +19,16 @@ pub const LINGER: Duration = Duration::from_millis(3);
 pub(crate) async fn run(node: Arc<Node>, routing: Arc<Routing>, stop: CancellationToken) {
     let mut patience = Patience::default();
     let mut behind = false;
+    let mut unmatched = Unmatched::default();
     loop {
         let arrivals = node.hub.arrivals();
         let next = match node.store.route(&routing).await {
             Ok(passed) => {
                 patience.success();
                 report_behind(&mut behind, &passed);
+                if let Some(events) = unmatched.to_say(passed.unmatched, Instant::now()) {
+                    alarm::raise("unmatched", &format!("{events} events that no consumer takes are kept and held"));
+                }
                 passed.woken.iter().for_each(|consumer| node.hub.due(*consumer));
                 if passed.more && !stop.is_cancelled() {
                     continue;
@@ -55,10 +59,44 @@ async fn linger(stop: &CancellationToken) {
     }
 }
 
+/// Between two alarms about events that nobody takes.
+const SAY: Duration = Duration::from_secs(60);
+
+/// Events that nobody takes: the first is said at once, then what a while brought, however many passes it were.
+#[derive(Debug, Default)]
+struct Unmatched {
+    events: usize,
+    next: Option<Instant>,
+}
+
+impl Unmatched {
+    fn to_say(&mut self, more: usize, now: Instant) -> Option<usize> {
+        self.events = self.events.saturating_add(more);
+        if self.events == 0 || self.next.is_some_and(|next| now < next) {
+            return None;
+        }
+        self.next = Some(now + SAY);
+        Some(std::mem::take(&mut self.events))
+    }
+}
+
 /// Said when it begins, not at every pass.
 fn report_behind(behind: &mut bool, passed: &Passed) {
     if passed.config_behind && !*behind {
         alarm::raise("config_behind", "another configuration is in force, this node does not route");
     }
     *behind = passed.config_behind;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_takes_is_said_at_once_and_then_summed_up() {
+        let (mut unmatched, now) = (Unmatched::default(), Instant::now());
+        let said = [(0, 0), (3, 0), (2, 1), (5, 59), (0, 60), (0, 61), (1, 121)]
+            .map(|(more, seconds)| unmatched.to_say(more, now + Duration::from_secs(seconds)));
+        assert_eq!(said, [None, Some(3), None, None, Some(7), None, Some(1)]);
+    }
 }

@@ -46,6 +46,8 @@ pub struct Passed {
     pub events: usize,
     pub deliveries: usize,
     pub holds: usize,
+    /// Events of this pass that no consumer takes.
+    pub unmatched: usize,
     /// Consumers that got work rows, to wake their workers.
     pub woken: Vec<i64>,
     /// There is more to do at once.

@@ -116,7 +116,7 @@ pub fn unknown_source() {
 }
 
 pub fn alarm(source: &str, alarm: &'static str) {
-    counter!(ALARMS, "source" => source.to_owned(), "alarm" => alarm).increment(1);
+    counter!(ALARMS, "source" => source.to_owned(), "name" => alarm).increment(1);
 }
 
 /// Texts for whoever exports the metrics.

@@ -46,6 +46,7 @@ fn passed(opened: &Opened, rows: &PassRows, more: bool) -> Passed {
         events: opened.events.len(),
         deliveries: rows.deliveries.len(),
         holds: rows.holds.len(),
+        unmatched: rows.unmatched(),
         woken,
         more,
         config_behind: false,

@@ -55,6 +55,7 @@ pub fn write(rows: &mut Rows, opened: &Opened, routing: &Routing, now: Micros) -
         return Passed::default();
     }
     let mut passed = Passed { events: opened.events.len(), holds: pass.holds.len(), ..Passed::default() };
+    passed.unmatched = pass.unmatched();
     passed.deliveries = pass.deliveries.len();
     passed.woken = pass.deliveries.iter().filter(|d| d.runnable).map(|d| d.append.consumer).collect();
     passed.woken.sort_unstable();
