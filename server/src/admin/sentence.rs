@@ -1,10 +1,10 @@
 //! `why`: one sentence that says where an event stands and, if it does not go on, what it waits for.
 
-use hookonce::view::{DeliveryRow, Why};
+use hookonce::view::{ConsumerRow, DeliveryRow, Why};
 use hookonce_core::id;
 
 /// Reads the evidence in the order in which it decides: held, not routed, then each consumer's delivery.
-pub fn of(why: &Why) -> String {
+pub fn of(why: &Why, consumers: &[ConsumerRow]) -> String {
     let event = &why.event;
     let head = format!("{} ({} from {}) was {}", id::event(event.id), event.kind, event.source, times(event.seen));
     let tail = match (&why.hold, why.deliveries.as_slice()) {
@@ -12,7 +12,9 @@ pub fn of(why: &Why) -> String {
         (Some(hold), _) => format!("it is held ({}) and waits for `hookonce held release|drop`", hold.reason),
         (None, []) if !why.routed => "the router has not come to it yet".to_owned(),
         (None, []) => "it has no deliveries".to_owned(),
-        (None, deliveries) => deliveries.iter().map(delivery).collect::<Vec<_>>().join("; "),
+        (None, deliveries) => {
+            deliveries.iter().map(|row| delivery(row, paused(row, consumers))).collect::<Vec<_>>().join("; ")
+        }
     };
     let conflicts = match event.conflicts {
         0 => String::new(),
@@ -30,11 +32,19 @@ fn times(seen: i64) -> String {
     }
 }
 
-fn delivery(row: &DeliveryRow) -> String {
+/// Whether this is what an unfinished delivery waits for.
+fn paused(row: &DeliveryRow, consumers: &[ConsumerRow]) -> bool {
+    consumers.iter().any(|consumer| consumer.name == row.consumer && consumer.state == "paused")
+}
+
+fn delivery(row: &DeliveryRow, paused: bool) -> String {
     let to = &row.consumer;
     let reason = row.reason.as_deref().filter(|r| !r.is_empty()).map(|r| format!(" ({r})")).unwrap_or_default();
     match row.state.as_str() {
         "succeeded" => format!("{to} handled it, {}", attempts(row.attempts)),
+        "ready" | "waiting" | "retryable_failed" if paused => {
+            format!("{to} is paused{reason}; `hookonce consumers resume {to}` lets it go on")
+        }
         "ready" => format!("{to} has not begun it"),
         "processing" => format!("{to} is working on it"),
         "waiting" => format!("{to} waits for an earlier event of the same aggregate"),
@@ -48,4 +58,53 @@ fn delivery(row: &DeliveryRow) -> String {
 
 fn attempts(n: i64) -> String {
     if n == 1 { "1 attempt".to_owned() } else { format!("{n} attempts") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(state: &str, reason: Option<&str>, attempts: i64) -> DeliveryRow {
+        DeliveryRow {
+            id: 1,
+            seq: 1,
+            lane: 1,
+            consumer: "app".into(),
+            event: 1,
+            generation: 0,
+            state: state.into(),
+            attempts,
+            lost: 0,
+            due: None,
+            ended: None,
+            reason: reason.map(str::to_owned),
+            behind: None,
+            history: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_state_says_what_it_waits_for() {
+        for (state, reason, attempts, going, stopped) in [
+            ("succeeded", None, 1, "app handled it, 1 attempt", None),
+            ("ready", None, 0, "app has not begun it", Some("app is paused")),
+            ("processing", None, 0, "app is working on it", None),
+            ("waiting", None, 0, "app waits for an earlier event of the same aggregate", Some("app is paused")),
+            (
+                "retryable_failed",
+                Some("answered 500"),
+                2,
+                "failed (answered 500) and will try again, 2 attempts so far",
+                Some("app is paused (answered 500)"),
+            ),
+            ("permanently_failed", Some("answered 422"), 1, "app gave up (answered 422); `hookonce dead retry`", None),
+            ("parked", Some("deleted"), 1, "app parked it (deleted)", None),
+            ("cancelled", None, 0, "app discarded it", None),
+            ("stale", None, 1, "app: stale", None),
+        ] {
+            let row = row(state, reason, attempts);
+            assert!(delivery(&row, false).contains(going), "{}", delivery(&row, false));
+            assert!(delivery(&row, true).contains(stopped.unwrap_or(going)), "{}", delivery(&row, true));
+        }
+    }
 }

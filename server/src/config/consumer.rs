@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use hookonce::engine::CONCURRENCY_MAX;
 use hookonce_core::consumer::{From, OnDead, Order, Pattern, Policy};
 
 use super::code::Code;
@@ -20,8 +21,6 @@ use hookonce_core::time::{Micros, SECOND};
 
 const TIMEOUT: Micros = 10 * SECOND;
 const CONCURRENCY: i64 = 32;
-/// Each call holds a connection and a body.
-const MAX_CONCURRENCY: i64 = 4_096;
 const MAX_ATTEMPTS: i64 = 1_000_000;
 
 /// `None`: something about it is wrong, and has been said.
@@ -179,7 +178,7 @@ fn http(section: &Section<'_>, wanted: bool, reading: &Reading<'_>) -> Option<Ht
     let written = section.filled("url");
     let allow_private = section.flag("allow_private").unwrap_or(false);
     let timeout = section.some_time("timeout").map_or(TIMEOUT, |t| t.value);
-    let concurrency = section.integer("concurrency", 1, MAX_CONCURRENCY).map_or(CONCURRENCY, |n| n.value);
+    let concurrency = section.integer("concurrency", 1, CONCURRENCY_MAX as i64).map_or(CONCURRENCY, |n| n.value);
     let permanent = section.entry("permanent").map_or_else(Vec::new, |e| statuses(section, &e.node));
     let sign = secret::signing(section, reading);
     if wanted && !section.perhaps("url") {
