@@ -1,6 +1,7 @@
 //! How fast the embedded store is by itself, without HTTP: `cargo run --release -p hookonce --example store -- admit`.
 //!
-//! `admit [seconds]`, `hold work|inbox [seconds]`, `work [events]`, `known [identities]`. Figures go to docs/adr.
+//! `admit [seconds]`, `hold work|inbox [seconds] [held ms] [pause ms]`, `work [events]`, `beside [seconds]`,
+//! `known [identities]`. Figures go to docs/adr.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,8 +31,9 @@ async fn main() {
     let word = |at: usize| words.get(at).map_or("", String::as_str);
     let number = |at: usize, otherwise: u64| word(at).parse().unwrap_or(otherwise);
     match word(0) {
-        "hold" => hold(word(1), number(2, 10)).await,
+        "hold" => hold(word(1), number(2, 10), number(3, 1_000), number(4, 100)).await,
         "work" => work(number(1, 50_000)).await,
+        "beside" => beside(number(1, 10)).await,
         "known" => known(number(1, 1_000_000)).await,
         _ => admit(number(1, 10)).await,
     }
@@ -52,8 +54,8 @@ async fn admit(seconds: u64) {
     println!("frames in the logs: {:?}", store.wal_frames());
 }
 
-/// Somebody writes for a second at a time, all the time, on one of the files.
-async fn hold(which: &str, seconds: u64) {
+/// Somebody holds the write lock of one of the files, lets it go, takes it again.
+async fn hold(which: &str, seconds: u64, held_ms: u64, pause_ms: u64) {
     let folder = folder();
     let store = open(folder.path());
     report("before", &load(&store, Duration::from_secs(seconds)).await);
@@ -65,15 +67,78 @@ async fn hold(which: &str, seconds: u64) {
         db.busy_timeout(Duration::from_secs(5)).expect("a time-out can be set");
         while !stop.load(Ordering::Relaxed) {
             let held = db.execute("begin immediate", []).is_ok();
-            std::thread::park_timeout(Duration::from_secs(1));
+            std::thread::park_timeout(Duration::from_millis(held_ms));
             if held {
                 db.execute("commit", []).expect("nothing was written");
             }
+            std::thread::park_timeout(Duration::from_millis(pause_ms));
         }
     });
     report(&format!("held {which}"), &load(&store, Duration::from_secs(seconds)).await);
     over.store(true, Ordering::Relaxed);
     holder.await.expect("the holder ends");
+}
+
+/// Acks alone, then with the router and a consumer flat out beside them.
+async fn beside(seconds: u64) {
+    let folder = folder();
+    let store = open(folder.path());
+    report("alone", &load(&store, Duration::from_secs(seconds)).await);
+    let routing = store.configure(vec![consumer("free", Order::None)]).await.expect("the consumer is new");
+    let over = Arc::new(AtomicBool::new(false));
+    let (router, stop) = (store.clone(), over.clone());
+    let routed = tokio::spawn(async move {
+        let mut routed = 0;
+        while !stop.load(Ordering::Relaxed) {
+            let passed = router.route(&routing).await.expect("it routes");
+            routed += passed.events;
+            if passed.events == 0 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+        routed
+    });
+    let (worker, stop) = (store.clone(), over.clone());
+    let done = tokio::spawn(async move {
+        let (free, mut done, mut runs) = (Consumer { id: 1, ..consumer("free", Order::None) }, 0, Vec::new());
+        while !stop.load(Ordering::Relaxed) {
+            runs = turn(&worker, &free, &runs, done).await;
+            done += runs.len() as u64;
+        }
+        done
+    });
+    let begun = Instant::now();
+    report("beside", &load(&store, Duration::from_secs(seconds)).await);
+    over.store(true, Ordering::Relaxed);
+    rate("routed meanwhile", routed.await.expect("the router ends") as u64, begun);
+    rate("claimed and settled meanwhile", done.await.expect("the worker ends"), begun);
+    println!("frames in the logs: {:?}", store.wal_frames());
+}
+
+fn consumer(name: &str, order: Order) -> Consumer {
+    Consumer {
+        id: 0,
+        name: name.into(),
+        on: vec![Pattern::parse("crm/*").expect("a pattern")],
+        order,
+        on_dead: OnDead::Hold,
+        retry: Policy::default(),
+        from: From::Beginning,
+        key_name: name.into(),
+    }
+}
+
+/// Settles the last batch and claims the next in one commit.
+async fn turn(store: &SqliteStore, consumer: &Consumer, runs: &[Run], done: u64) -> Vec<Run> {
+    let endings = runs.iter().map(|run| plan(&run.claimed, &Outcome::Done, consumer, 10, 0)).collect();
+    let ask = Ask {
+        consumer: consumer.id,
+        tokens: (0..BATCH as u64).map(|n| random(done + n)).collect(),
+        lease: 30 * SECOND,
+        owner: store.identity().instance,
+        quiet: false,
+    };
+    store.settle(endings, Some(ask)).await.expect("it settles").1
 }
 
 async fn known(identities: u64) {
@@ -101,17 +166,7 @@ fn fill(path: &Path, salt: u64, rows: u64) {
 async fn work(events: u64) {
     let folder = folder();
     let store = open(folder.path());
-    let order = |name: &str, order| Consumer {
-        id: 0,
-        name: name.into(),
-        on: vec![Pattern::parse("crm/*").expect("a pattern")],
-        order,
-        on_dead: OnDead::Hold,
-        retry: Policy::default(),
-        from: From::Beginning,
-        key_name: name.into(),
-    };
-    let routing = store.configure(vec![order("lanes", Order::Arrival), order("free", Order::None)]).await;
+    let routing = store.configure(vec![consumer("lanes", Order::Arrival), consumer("free", Order::None)]).await;
     let routing = routing.expect("the consumers are new");
     let next = Arc::new(AtomicU64::new(0));
     let tasks = (0..CONNECTIONS).map(|_| {
@@ -131,15 +186,7 @@ async fn work(events: u64) {
         let begun = Instant::now();
         let (mut done, mut runs) = (0, Vec::new());
         loop {
-            let endings = runs.iter().map(|run: &Run| plan(&run.claimed, &Outcome::Done, consumer, 10, 0)).collect();
-            let ask = Ask {
-                consumer: consumer.id,
-                tokens: (0..BATCH as u64).map(|n| random(done + n)).collect(),
-                lease: 30 * SECOND,
-                owner: store.identity().instance,
-                quiet: false,
-            };
-            (_, runs) = store.settle(endings, Some(ask)).await.expect("it settles");
+            runs = turn(&store, consumer, &runs, done).await;
             done += runs.len() as u64;
             if runs.is_empty() {
                 break;
