@@ -110,7 +110,7 @@ pub trait Store: Send + Sync {
     /// A duplicate is answered after a commit of its own (trap T1). Safe to repeat: a second run says duplicate.
     fn admit(&self, submission: Submission) -> Verb<'_, Admission>;
 
-    /// Counts and samples of refused requests. Touches nothing else (invariant 22).
+    /// Counts and samples of refused requests. Touches nothing else (invariant 22). They are tallied as `refused/REASON`.
     fn refused(&self, refusals: Refusals) -> Verb<'_, ()>;
 
     /// Registers consumers, gives each its id, and makes this configuration the one in force: with a new number and a
@@ -123,7 +123,10 @@ pub trait Store: Send + Sync {
     /// One pass of the router.
     fn route<'a>(&'a self, routing: &'a Routing) -> Verb<'a, Passed>;
 
-    /// Takes due work under a lease, in a transaction of its own. Rows whose payload is gone never come back here.
+    /// Takes due work under a lease, in a transaction of its own. The caller triages what comes back: dead and cancelled
+    /// rows are among it and are settled by it like any run (`settle::worker_lost`, `settle::cancelled`). Rows whose
+    /// payload is gone are ended by the store and never come back here; if bodies cannot be read now, the leases are
+    /// given back and nothing counts as lost.
     fn claim(&self, ask: Ask) -> Verb<'_, Vec<Run>>;
 
     /// Leases that still hold get `lease` more; answers those that do not.

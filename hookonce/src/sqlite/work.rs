@@ -18,6 +18,8 @@ use crate::store::{Identity, StoreError};
 
 /// Jobs in one commit.
 const GROUP_JOBS: usize = 256;
+/// Work rows that the jobs of one commit touch together, so that nobody waits long behind a crowd.
+const GROUP_ROWS: usize = 4_096;
 /// Passes in one commit: a pass is many rows, and settles wait behind it.
 const GROUP_PASSES: usize = 1;
 
@@ -80,14 +82,31 @@ impl Work {
     pub fn choose(waiting: &mut VecDeque<WorkJob>) -> Vec<WorkJob> {
         let mut all: Vec<WorkJob> = waiting.drain(..).collect();
         all.sort_by_key(|job| class(&job.ask));
-        let mut passes = 0;
+        let (mut passes, mut rows) = (0, 0);
         let mut taken = Vec::new();
         for job in all {
-            passes += usize::from(matches!(job.ask, WorkAsk::Route(_)));
-            let fits = taken.len() < GROUP_JOBS && (passes <= GROUP_PASSES || !matches!(job.ask, WorkAsk::Route(_)));
-            if fits { taken.push(job) } else { waiting.push_back(job) }
+            let is_pass = matches!(job.ask, WorkAsk::Route(_));
+            let fits = rows == 0 || rows + weight(&job.ask) <= GROUP_ROWS;
+            if taken.len() < GROUP_JOBS && fits && (!is_pass || passes < GROUP_PASSES) {
+                passes += usize::from(is_pass);
+                rows += weight(&job.ask);
+                taken.push(job);
+            } else {
+                waiting.push_back(job);
+            }
         }
         taken
+    }
+}
+
+/// Work rows that a job touches.
+fn weight(ask: &WorkAsk) -> usize {
+    match ask {
+        WorkAsk::Settle(endings, next) => endings.len() + next.as_ref().map_or(0, |ask| ask.tokens.len()),
+        WorkAsk::Renew(leases, _) | WorkAsk::Release(leases) => leases.len(),
+        WorkAsk::Claim(ask) => ask.tokens.len(),
+        WorkAsk::Sweep(heads) => heads.len(),
+        WorkAsk::Route(..) | WorkAsk::Configure(..) | WorkAsk::Command(..) => 1,
     }
 }
 
