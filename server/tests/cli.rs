@@ -10,8 +10,8 @@ use std::time::Duration;
 /// A command that is still running by then hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Commands that would do their work instead of failing at once, with what keeps them from it.
-const BUSY: [(&str, &str); 1] = [("demo", "--help")];
+/// Commands that do their work until they are stopped, where they find what they need.
+const BUSY: [&str; 2] = ["serve", "demo"];
 
 fn hookonce(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hookonce"));
@@ -78,11 +78,33 @@ fn every_command_keeps_the_contract() {
     let folder = tempfile::tempdir().expect("a folder");
     let all = commands(folder.path(), &[]);
     assert!(all.iter().any(|path| path == &["check"]), "the help lists no commands: {all:?}");
+    let served = tempfile::tempdir().expect("a folder");
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its address");
+    let configuration = format!(
+        "[admin]\nlisten = \"{free}\"\n[ingest]\nlisten = \"127.0.0.1:1\"\n[sources.evt_1]\nverify = \"none\"\nkey = \"$.id\"\n"
+    );
+    std::fs::write(served.path().join("hookonce.toml"), configuration).expect("it is written");
+    let mut unreachable = 0;
     for path in &all {
         unknown_format_is_a_usage_error(folder.path(), path);
         help_is_data(folder.path(), path);
-        without_terminal_it_ends_and_says_why(folder.path(), path);
+        if path != &["demo"] {
+            ends_and_says_why(folder.path(), &words(path));
+        }
+        if !BUSY.contains(&path[0].as_str()) {
+            let wanted = arguments(folder.path(), path);
+            let code = ends_and_says_why(served.path(), &[words(path), wanted].concat());
+            unreachable += i32::from(code == 7);
+        }
     }
+    assert!(unreachable >= 15, "only {unreachable} commands say that no server answers");
+}
+
+/// Something in the place of each argument that the usage line asks for.
+fn arguments(folder: &Path, path: &[String]) -> Vec<&'static str> {
+    let help = text(&run(folder, &[&words(path)[..], &["--help"]].concat()).stdout);
+    let usage = help.lines().find(|line| line.starts_with("Usage: ")).unwrap_or_default().to_owned();
+    usage.split(' ').filter(|word| word.starts_with('<') && *word != "<COMMAND>").map(|_| "evt_1").collect()
 }
 
 fn unknown_format_is_a_usage_error(folder: &Path, path: &[String]) {
@@ -101,14 +123,10 @@ fn help_is_data(folder: &Path, path: &[String]) {
     assert!(output.stderr.is_empty(), "{path:?}");
 }
 
-/// In an empty folder, with nobody to ask: an exit code of the contract, JSON or nothing on stdout, and where it
-/// failed a problem-details object as the last line.
-fn without_terminal_it_ends_and_says_why(folder: &Path, path: &[String]) {
-    let busy = BUSY.iter().find(|(name, _)| path.first().is_some_and(|p| p == name));
-    if busy.is_some() {
-        return;
-    }
-    let output = run(folder, &[&words(path)[..], &["--json"]].concat());
+/// With nobody to ask: an exit code of the contract, JSON or nothing on stdout, and where it failed a problem-details
+/// object as the last line.
+fn ends_and_says_why(folder: &Path, path: &[&str]) -> i32 {
+    let output = run(folder, &[path, &["--json"]].concat());
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     let code = output.status.code().unwrap_or_else(|| panic!("{path:?} died: {stderr}"));
     assert!((0..=10).contains(&code), "{path:?}: exit {code}");
@@ -122,6 +140,7 @@ fn without_terminal_it_ends_and_says_why(folder: &Path, path: &[String]) {
         assert_eq!(object["exit"], code, "{path:?}");
         assert!(object["type"].is_string() && object["title"].is_string(), "{path:?}: {object}");
     }
+    code
 }
 
 #[test]
