@@ -182,3 +182,22 @@ fn mutated(text: &str, dice: &mut impl FnMut(usize) -> usize) -> String {
     }
     chars.into_iter().collect()
 }
+
+/// What `docs/CONFIG.md` does not name nobody can know. The reader lists its keys where one is unknown.
+#[test]
+fn the_documentation_names_every_key() {
+    let text = "[store]\nzzzzzzzz = 1\n[ingest]\nzzzzzzzz = 1\n[admin]\nzzzzzzzz = 1\n\
+                [sources.a]\nverify = { hmac = \"sha256\", header = \"X\", timestamp = { zzzzzzzz = 1 }, zzzzzzzz = 1 }\n\
+                key = \"$.id\"\nrespond = { zzzzzzzz = 1 }\nversion = { zzzzzzzz = 1 }\nsecret = { zzzzzzzz = 1 }\nzzzzzzzz = 1\n\
+                [consumers.c]\nkind = \"http\"\nretry = { zzzzzzzz = 1 }\nzzzzzzzz = 1";
+    let said = refused(text, &Flags::default());
+    let lists: Vec<&str> =
+        said.lines().filter_map(|line| line.split_once("hint: known: ")).map(|(_, list)| list).collect();
+    assert_eq!(lists.len(), 11, "{said}");
+    let document = include_str!("../../../docs/CONFIG.md");
+    let words: std::collections::BTreeSet<&str> =
+        document.split(|c: char| !(c.is_ascii_alphanumeric() || "_-".contains(c))).collect();
+    for key in lists.iter().flat_map(|list| list.split(", ")).map(|key| key.trim_matches('`')) {
+        assert!(words.contains(key), "`{key}` is in no table of docs/CONFIG.md");
+    }
+}
