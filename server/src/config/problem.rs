@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet, normalize_untrusted_str};
 use serde_json::{Value, json};
 
 use super::code::Code;
@@ -175,10 +175,12 @@ fn group<'a>(problem: &'a Problem, files: &'a [SourceFile]) -> Group<'a> {
     if let Some((place, label)) = &problem.also
         && !same_file(place, &problem.at)
     {
-        group = group.element(Level::NOTE.message(format!("{label}: {}", spoken(place, files))));
+        let said = normalize_untrusted_str(&format!("{label}: {}", spoken(place, files)));
+        group = group.element(Level::NOTE.message(said));
     }
     match &problem.hint {
-        Some(hint) => group.element(Level::HELP.with_name("hint").message(hint.as_str())),
+        // A message may carry style, so what the user wrote is made harmless here; titles are by the renderer.
+        Some(hint) => group.element(Level::HELP.with_name("hint").message(normalize_untrusted_str(hint))),
         None => group,
     }
 }

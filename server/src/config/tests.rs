@@ -183,6 +183,16 @@ fn mutated(text: &str, dice: &mut impl FnMut(usize) -> usize) -> String {
     chars.into_iter().collect()
 }
 
+#[test]
+fn nothing_in_a_report_drives_the_terminal() {
+    let text = "[sources.\"a\\u001b[2J\"]\nverify = \"no\\u001b[2Jne\"\nkey = \"$.id\"\n\"k\\u202ey\" = 1\n\
+                [sources.billing]\nverify = \"none\"\nkey = \"$.id\"\n[consumers.c]\nkind = \"http\"\nurl = \"https://x.example\"\n\
+                on = [\"biling/\\u001b[31m\\u202e\"]";
+    let said = refused(text, &Flags::default());
+    assert!(!said.contains(['\u{1b}', '\u{202e}']), "{said:?}");
+    assert!(said.contains("did you mean `billing/"), "{said}");
+}
+
 /// What `docs/CONFIG.md` does not name nobody can know. The reader lists its keys where one is unknown.
 #[test]
 fn the_documentation_names_every_key() {
