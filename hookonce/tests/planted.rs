@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 
 use hookonce::sqlite::bed::SqliteBed;
-use hookonce::testkit::script::random;
+use hookonce::testkit::script::random::{self, Faults};
 
 /// Bugs of the store, and none that only a crash or a look at the process shows.
 const BUGS: [&str; 7] = [
@@ -35,8 +35,8 @@ fn random_scripts_find_each_bug() {
         let problem = (1..=SEEDS).find_map(|seed| {
             let own = folder.path().join(format!("{bug}-{seed}"));
             std::fs::create_dir(&own).expect("a folder for the store");
-            let (script, problem) = random::run(seed, &SqliteBed::new(&own));
-            problem.map(|problem| format!("seed {seed}, line {}: {problem}", script.len()))
+            let ran = random::run(seed, Faults::None, &SqliteBed::new(&own));
+            ran.problem.map(|problem| format!("seed {seed}, line {}: {problem}", ran.script.len()))
         });
         let problem = problem.unwrap_or_else(|| panic!("{bug} is not found by {SEEDS} scripts"));
         println!("{bug}: {problem}\n");

@@ -12,8 +12,9 @@ use super::store::SqliteStore;
 use super::{Options, migrate};
 use crate::clock::ManualClock;
 use crate::each_table;
-use crate::sql::call::{Arg, Stmt, Tap};
+use crate::sql::call::{Arg, Stmt};
 use crate::store::Store;
+use crate::testkit::faulty::Fault;
 use crate::testkit::model::Rows;
 use crate::testkit::model::table::{Cell, File, Row, Table};
 use crate::testkit::script::bed::{BEGIN, Bed};
@@ -28,24 +29,20 @@ pub struct SqliteBed {
     store: Mutex<Option<Arc<SqliteStore>>>,
     clock: Arc<ManualClock>,
     path: PathBuf,
-    tap: Option<Arc<dyn Tap>>,
+    fault: Arc<Fault>,
 }
 
 impl SqliteBed {
     pub fn new(folder: &Path) -> SqliteBed {
-        SqliteBed::watched(folder, None)
-    }
-
-    /// One whose statements somebody watches, or keeps from running.
-    pub fn watched(folder: &Path, tap: Option<Arc<dyn Tap>>) -> SqliteBed {
         let clock = Arc::new(ManualClock::new(BEGIN));
-        let bed = SqliteBed { store: Mutex::default(), clock, path: folder.join("hookonce.db"), tap };
+        let bed = SqliteBed { store: Mutex::default(), clock, path: folder.join("hookonce.db"), fault: Arc::default() };
         bed.open();
         bed
     }
 
     fn open(&self) {
-        let options = Options { clock: self.clock.clone(), seed: Some(1), tap: self.tap.clone(), ..Options::default() };
+        let options =
+            Options { clock: self.clock.clone(), seed: Some(1), tap: Some(self.fault.clone()), ..Options::default() };
         let store = SqliteStore::open(&self.path, options).expect("the store opens");
         *self.store.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(store));
     }
@@ -79,6 +76,14 @@ impl Bed for SqliteBed {
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(store);
         self.open();
+    }
+
+    fn arm(&self, nth: usize, behind: bool) {
+        self.fault.arm(nth, behind);
+    }
+
+    fn struck(&self) -> bool {
+        self.fault.struck()
     }
 }
 

@@ -76,7 +76,8 @@ impl Conn {
     /// Waits for the write lock as long as this.
     pub fn begin(&self, wait: Duration) -> Result<(), StoreError> {
         self.db.busy_timeout(wait).map_err(remedy)?;
-        self.exec(BEGIN, &[]).map(drop)
+        // One whose answer was lost may have begun all the same: the next try would find itself inside it.
+        self.exec(BEGIN, &[]).map(drop).inspect_err(|_| self.rollback())
     }
 
     pub fn commit(&self) -> Result<(), StoreError> {

@@ -5,6 +5,7 @@
 
 pub mod dump;
 pub mod explore;
+pub mod faulty;
 pub mod invariant;
 #[cfg(feature = "sqlite")]
 pub mod mirrors;

@@ -22,6 +22,13 @@ pub trait Bed {
     fn edit(&self, change: &dyn Fn(&mut Rows));
     /// Closes the store and opens it again, as another process would.
     fn restart(&self);
+    /// Makes the n-th statement from now fail, before it runs or (its answer is lost) behind it. A bed without
+    /// statements has nothing that could.
+    fn arm(&self, _nth: usize, _behind: bool) {}
+    /// Whether that has happened; it is over with this.
+    fn struck(&self) -> bool {
+        false
+    }
 }
 
 /// The model itself.

@@ -3,8 +3,10 @@
 
 use super::bed::{Bed, ModelBed};
 use super::verbs::Runner;
+use super::words::Line;
 use super::{judge, names, words};
 use crate::testkit::model::Rows;
+use crate::testkit::{dump, faulty};
 
 /// Lines of one random script.
 const LINES: usize = 60;
@@ -39,36 +41,64 @@ impl Dice {
     }
 }
 
-/// Runs the script of a seed on a bed; panics with the shortest script that still fails.
-pub fn check(seed: u64, make: &dyn Fn() -> Box<dyn Bed>) {
-    let (script, problem) = run(seed, make().as_ref());
-    if let Some(problem) = problem {
-        let short = shortened(script, make);
-        panic!("seed {seed}: {problem}\nthe script comes down to:\n{}", short.join("\n"));
-    }
+/// Whether statements of the bed fail now and then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Faults {
+    None,
+    Some,
 }
 
-/// The lines that were drawn and what was wrong behind the last of them.
-pub fn run(seed: u64, bed: &dyn Bed) -> (Vec<String>, Option<String>) {
+/// Statements within which a fault strikes; few verbs have more.
+const FAULT_AT: usize = 14;
+
+/// Runs the script of a seed on a bed; panics with the shortest script that still fails.
+pub fn check(seed: u64, faults: Faults, make: &dyn Fn() -> Box<dyn Bed>) -> Ran {
+    let ran = run(seed, faults, make().as_ref());
+    if let Some(problem) = &ran.problem {
+        let short = shortened(ran.script, make);
+        panic!("seed {seed}: {problem}\nthe script comes down to:\n{}", short.join("\n"));
+    }
+    ran
+}
+
+/// What came of a script.
+#[derive(Debug, Default)]
+pub struct Ran {
+    /// The lines that were drawn.
+    pub script: Vec<String>,
+    /// What was wrong behind the last of them.
+    pub problem: Option<String>,
+    /// Verbs that a fault kept from doing anything.
+    pub nothing: usize,
+    /// Verbs that were done, and whose answer a fault lost.
+    pub whole: usize,
+}
+
+/// Draws a script line by line and runs it until something is wrong.
+pub fn run(seed: u64, faults: Faults, bed: &dyn Bed) -> Ran {
     let model = ModelBed::default();
-    let mut pair = Pair { here: Runner::new(bed), there: Runner::new(&model) };
+    let mut pair = Pair { here: Runner::new(bed), there: Runner::new(&model), nothing: 0, whole: 0 };
     let mut dice = Dice::new(seed);
-    let mut script = Vec::new();
+    let mut ran = Ran::default();
     let mut waiting: Vec<String> = BEGIN.iter().rev().map(|line| (*line).to_owned()).collect();
     for _ in 0..LINES {
         let line = waiting.pop().unwrap_or_else(|| {
             let mut drawn = draw(&mut dice, &pair.there);
+            if faults == Faults::Some && dice.one_in(3) && may_fail(&drawn[0]) {
+                let behind = if dice.one_in(3) { " behind" } else { "" };
+                drawn.insert(0, format!("fault {}{behind}", 1 + dice.below(FAULT_AT)));
+            }
             let first = drawn.remove(0);
             waiting.extend(drawn.into_iter().rev());
             first
         });
-        let problem = pair.step(&line);
-        script.push(line);
-        if problem.is_some() {
-            return (script, problem);
+        ran.problem = pair.step(&line);
+        ran.script.push(line);
+        if ran.problem.is_some() {
+            break;
         }
     }
-    (script, None)
+    Ran { nothing: pair.nothing, whole: pair.whole, ..ran }
 }
 
 const BEGIN: [&str; 3] = [CONSUMERS[0], CONSUMERS[1], "configure"];
@@ -87,6 +117,8 @@ const CONSUMERS: [&str; 7] = [
 struct Pair<'b> {
     here: Runner<'b>,
     there: Runner<'b>,
+    nothing: usize,
+    whole: usize,
 }
 
 impl Pair<'_> {
@@ -94,12 +126,62 @@ impl Pair<'_> {
     fn step(&mut self, line: &str) -> Option<String> {
         let line = words::line(0, line);
         let before = self.here.rows();
-        let (here, there) = (self.here.line(&line), self.there.line(&line));
+        let mut here = self.here.line(&line);
+        // Between arming and striking lies the next line.
+        if line.verb != "fault" && self.here.struck() && failed(&here) {
+            match self.faulted(&line, &before) {
+                Ok(Fate::Nothing) => {
+                    self.nothing += 1;
+                    here = self.here.line(&line);
+                }
+                Ok(Fate::Whole) => {
+                    self.whole += 1;
+                    return None;
+                }
+                Err(problem) => return Some(format!("{}: {problem}", line.text)),
+            }
+        }
+        let there = self.there.line(&line);
         if here != there {
             return Some(format!("{}: {here:?}, in the model {there:?}", line.text));
         }
         judge(&before, &self.here, &self.there).err().map(|problem| format!("{}:\n{problem}", line.text))
     }
+
+    /// A verb that failed has done all of it (its answer was lost) or nothing.
+    fn faulted(&mut self, line: &Line, before: &Rows) -> Result<Fate, String> {
+        let rows = self.here.rows();
+        if dump::differences(&dump::dump(before), &dump::dump(&rows)).is_empty() {
+            return Ok(Fate::Nothing);
+        }
+        let held = self.there.held().len();
+        // Its answer is lost: nobody hears what it was.
+        drop(self.there.line(line));
+        if judge(before, &self.here, &self.there).is_err() && line.verb == "claim" {
+            // What was claimed and cannot be read is given back.
+            self.there.give_back(held)?;
+        }
+        judge(before, &self.here, &self.there).map_err(|problem| format!("a fault left half of it:\n{problem}"))?;
+        self.here.forget_what(&self.there);
+        self.there.forget_what(&self.here);
+        if line.verb == "configure" { self.here.line(line).map(|_| Fate::Whole) } else { Ok(Fate::Whole) }
+    }
+}
+
+/// What became of a verb in which a fault struck.
+enum Fate {
+    Nothing,
+    Whole,
+}
+
+fn failed(answer: &Result<String, String>) -> bool {
+    let (Ok(text) | Err(text)) = answer;
+    text.contains(faulty::SAYS)
+}
+
+/// Verbs of the store; a restart is none, and what a test edits by hand does not go through it.
+fn may_fail(line: &str) -> bool {
+    !["restart", "tick", "crash", "floor", "cancel", "consumer ", "without"].iter().any(|verb| line.starts_with(verb))
 }
 
 /// Leaves out lines as long as something still goes wrong.
@@ -118,7 +200,7 @@ fn shortened(mut script: Vec<String>, make: &dyn Fn() -> Box<dyn Bed>) -> Vec<St
 
 fn fails(script: &[String], make: &dyn Fn() -> Box<dyn Bed>) -> bool {
     let (bed, model) = (make(), ModelBed::default());
-    let mut pair = Pair { here: Runner::new(bed.as_ref()), there: Runner::new(&model) };
+    let mut pair = Pair { here: Runner::new(bed.as_ref()), there: Runner::new(&model), nothing: 0, whole: 0 };
     script.iter().any(|line| pair.step(line).is_some())
 }
 

@@ -88,6 +88,7 @@ impl<'b> Runner<'b> {
             "restart" => self.restart(),
             "refuse" => self.refuse(line),
             "rule" => self.rule(line),
+            "fault" => self.fault(line),
             _ => self.command(line),
         }
     }
@@ -314,6 +315,33 @@ impl<'b> Runner<'b> {
     fn sweep(&mut self) -> Result<String, String> {
         let swept = wait(self.bed.store().sweep()).map_err(said)?;
         Ok(if swept.headless.is_empty() { "nothing".to_owned() } else { format!("headless {}", swept.headless.len()) })
+    }
+
+    /// `fault 3`: the third statement of the next line fails; `fault 3 behind`: it runs, and its answer is lost.
+    fn fault(&mut self, line: &Line) -> Result<String, String> {
+        let nth = line.word(0)?.parse().map_err(|_| "no number")?;
+        self.bed.arm(nth, line.words.iter().any(|w| w == "behind"));
+        Ok(String::new())
+    }
+
+    pub fn struck(&self) -> bool {
+        self.bed.struck()
+    }
+
+    /// Forgets every lease that the other does not know of: its answer was lost on the way.
+    pub fn forget_what(&mut self, other: &Runner<'_>) {
+        let knows = |worker: &str, run: &Claimed| {
+            let same = |c: &Claimed| (c.lease.seq, c.lease.epoch) == (run.lease.seq, run.lease.epoch);
+            other.held.iter().any(|(w, c)| w == worker && same(c))
+        };
+        self.held.retain(|(worker, run)| knows(worker, run));
+    }
+
+    /// Gives back what was claimed behind the first so many leases.
+    pub fn give_back(&mut self, behind: usize) -> Result<(), String> {
+        let leases = self.held.split_off(behind.min(self.held.len()));
+        let leases = leases.into_iter().map(|(_, run)| run.lease).collect();
+        wait(self.bed.store().release(leases)).map_err(said)
     }
 
     /// The process ends and another opens the store: whoever held a lease is gone with it.
