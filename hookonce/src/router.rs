@@ -26,7 +26,7 @@ pub(crate) async fn run(node: Arc<Node>, routing: Arc<Routing>, stop: Cancellati
             Ok(passed) => {
                 patience.success();
                 report_behind(&mut behind, &passed);
-                if let Some(events) = unmatched.to_say(passed.unmatched, Instant::now()) {
+                if let Some(events) = unmatched.due_to_say(passed.unmatched, Instant::now()) {
                     alarm::raise("unmatched", &format!("{events} events that no consumer takes are kept and held"));
                 }
                 passed.woken.iter().for_each(|consumer| node.hub.due(*consumer));
@@ -70,7 +70,7 @@ struct Unmatched {
 }
 
 impl Unmatched {
-    fn to_say(&mut self, more: usize, now: Instant) -> Option<usize> {
+    fn due_to_say(&mut self, more: usize, now: Instant) -> Option<usize> {
         self.events = self.events.saturating_add(more);
         if self.events == 0 || self.next.is_some_and(|next| now < next) {
             return None;
@@ -96,7 +96,7 @@ mod tests {
     fn what_nobody_takes_is_said_at_once_and_then_summed_up() {
         let (mut unmatched, now) = (Unmatched::default(), Instant::now());
         let said = [(0, 0), (3, 0), (2, 1), (5, 59), (0, 60), (0, 61), (1, 121)]
-            .map(|(more, seconds)| unmatched.to_say(more, now + Duration::from_secs(seconds)));
+            .map(|(more, seconds)| unmatched.due_to_say(more, now + Duration::from_secs(seconds)));
         assert_eq!(said, [None, Some(3), None, None, Some(7), None, Some(1)]);
     }
 }

@@ -408,7 +408,8 @@ fn sweep_lanes(sheets: &Sheets, stmt: &Stmt) -> usize {
         let mut found: Vec<Vec<Cell>> = answer;
         let heads = sweep::sweep_lanes(&world).into_iter().map(|(lane, seq)| vec![Cell::Int(seq), Cell::Int(lane)]);
         let mut heads: Vec<Vec<Cell>> = heads.collect();
-        (found.sort(), heads.sort());
+        found.sort();
+        heads.sort();
         assert_eq!(found, heads, "in {world:#?}");
         tried += 1;
     }

@@ -8,6 +8,7 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIO
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use hookonce::view::{self, PAGE_MAX, Page, Query};
+use hookonce_core::delivery::State;
 use hookonce_core::id;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,19 @@ impl Ask {
     }
 }
 
+/// The words that a filter may be, as `design` has them: any other would give an empty list that says nothing.
+const STATUSES: &[&str] = &["received", "held", "unmatched", "in_progress", "done", "needs_attention"];
+const VERDICTS: &[&str] = &["accepted", "duplicate", "conflict", "refused", "unmapped"];
+
+fn word(name: &str, value: Option<&String>, known: &[&str]) -> Result<Option<String>, Problem> {
+    match value {
+        Some(value) if !known.contains(&value.as_str()) => {
+            Err(Problem::bad_request(format!("`{name}` is one of {}, not `{value}`", known.join(", "))))
+        }
+        value => Ok(value.cloned()),
+    }
+}
+
 type Answer<T> = Result<Json<T>, Problem>;
 
 /// A page with the cursor of the next one: there is one if this page is full.
@@ -63,7 +77,7 @@ fn unexpected() -> Problem {
 pub async fn events(Extension(admin): Extension<Admin>, Params(ask): Params<Ask>) -> Answer<List<wire::Event>> {
     let query = Query::Events {
         source: ask.source.clone(),
-        status: ask.status.clone(),
+        status: word("status", ask.status.as_ref(), STATUSES)?,
         after: ask.after()?,
         limit: ask.limit(),
     };
@@ -121,7 +135,7 @@ pub async fn why(Extension(admin): Extension<Admin>, Path(event): Path<String>) 
 pub async fn requests(Extension(admin): Extension<Admin>, Params(ask): Params<Ask>) -> Answer<List<wire::Request>> {
     let query = Query::Requests {
         source: ask.source.clone(),
-        verdict: ask.verdict.clone(),
+        verdict: word("verdict", ask.verdict.as_ref(), VERDICTS)?,
         after: ask.after()?,
         limit: ask.limit(),
     };
@@ -151,7 +165,7 @@ pub async fn request_raw(Extension(admin): Extension<Admin>, Path(request): Path
 pub async fn deliveries(Extension(admin): Extension<Admin>, Params(ask): Params<Ask>) -> Answer<List<wire::Delivery>> {
     let query = Query::Deliveries {
         consumer: ask.consumer.clone(),
-        state: ask.state.clone(),
+        state: word("state", ask.state.as_ref(), &State::ALL.map(State::name))?,
         event: ask.event.as_deref().map(event_no).transpose()?,
         after: ask.after()?,
         limit: ask.limit(),

@@ -15,7 +15,7 @@ pub mod wire;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn_with_state, map_response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 use hookonce::engine::Handle;
@@ -70,5 +70,6 @@ pub fn router(admin: Admin, token: SecretString) -> Router {
         .route("/metrics", get(health::metrics))
         .nest("/v1", v1)
         .fallback(|| async { Problem::not_found("path") })
+        .layer(map_response(problem::shaped))
         .layer(Extension(admin))
 }

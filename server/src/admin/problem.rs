@@ -6,6 +6,8 @@ use hookonce::store::StoreError;
 use hookonce_core::command::Refused;
 use serde::{Deserialize, Serialize};
 
+const PROBLEM: &str = "application/problem+json";
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Problem {
     /// Stable code, listed in `docs/ERRORS.md`.
@@ -62,12 +64,26 @@ impl From<Refused> for Problem {
     }
 }
 
+/// Bytes of a plain refusal that are shown.
+const PLAIN_MAX: usize = 1_024;
+
+/// What the router refuses by itself (a filter that it does not know, a body that is no JSON) in the form of all others.
+pub async fn shaped(response: Response) -> Response {
+    let status = response.status();
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    if !status.is_client_error() || kind.is_some_and(|k| k == PROBLEM) {
+        return response;
+    }
+    let text = axum::body::to_bytes(response.into_body(), PLAIN_MAX).await.unwrap_or_default();
+    let problem = Problem::bad_request(String::from_utf8_lossy(&text).trim());
+    Problem { status: status.as_u16(), ..problem }.into_response()
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, axum::Json(self)).into_response();
-        let kind = HeaderValue::from_static("application/problem+json");
-        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM));
         if status == StatusCode::SERVICE_UNAVAILABLE {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }

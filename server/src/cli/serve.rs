@@ -66,6 +66,7 @@ pub fn run(args: Args, ctx: &Context) -> Result<(), Failure> {
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let ended = runtime.block_on(serve::run(config, flags, options, &|line| ctx.output.say(line)))?;
+    runtime.shutdown_background();
     match ended {
         Ended::Drained => Ok(()),
         Ended::StoreFailed(why) => {

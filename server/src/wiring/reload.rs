@@ -8,7 +8,10 @@ use anyhow::{Context as _, Result, bail};
 use arc_swap::ArcSwap;
 use hookonce::alarm;
 use hookonce::store::Store;
+use hookonce_core::request::Headers;
+use hookonce_core::signature::{Parts, sign};
 use hookonce_http::Ingest;
+use http::{HeaderName, HeaderValue};
 
 use super::sources::{self, Rules};
 use crate::config::{self, Config, Flags, meant};
@@ -38,10 +41,15 @@ impl Fixed {
     }
 }
 
-/// Keys show their names only, so a rotated signing secret of a consumer needs a restart that nobody is told of; the
-/// file's own text would not tell either.
+/// Keys show their names only. What they make of a constant tells whether a signing secret was rotated.
 fn shape(consumer: &meant::Consumer) -> String {
-    format!("{consumer:?}")
+    let mark = consumer.http.sign.as_ref().map(|keys| {
+        let id = (HeaderName::from_static("webhook-id"), HeaderValue::from_static("shape"));
+        let headers = Headers(vec![id]);
+        let parts = Parts { method: "POST", target: "/", url: "", headers: &headers, body: b"" };
+        sign(keys, &parts, 0)
+    });
+    format!("{consumer:?} {mark:?}")
 }
 
 pub struct Reload {

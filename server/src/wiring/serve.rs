@@ -77,8 +77,10 @@ pub async fn run(mut config: Config, flags: Flags, options: Options, say: Say<'_
         why = engine.failed() => Ended::StoreFailed(why),
     };
     if let Ended::StoreFailed(_) = ended {
-        // A page cache that has lied once is not asked again: no drain, no last commit (trap T4).
+        // A page cache that has lied once is not asked again: no drain, no last commit (trap T4). The store is not dropped
+        // either: its threads may hang in the disk, and this process must be gone within a second.
         readiness.fail();
+        std::mem::forget(store);
         return Ok(ended);
     }
     readiness.drain();

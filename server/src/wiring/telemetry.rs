@@ -16,7 +16,12 @@ const UPKEEP: Duration = Duration::from_secs(1);
 
 pub fn logs(level: &str, json: bool, colour: bool) -> Result<()> {
     let filter = EnvFilter::try_new(level).with_context(|| format!("`{level}` is no log level"))?;
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colour);
+    // Whoever reads stderr may be gone: a log that cannot be written must not become a panic about it.
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(colour)
+        .log_internal_errors(false);
     let set = if json { builder.json().try_init() } else { builder.try_init() };
     set.map_err(|e| anyhow::anyhow!("cannot set up logs: {e}"))
 }

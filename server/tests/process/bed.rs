@@ -88,12 +88,22 @@ impl Bed {
     }
 
     pub fn start(&mut self, args: &[&str]) {
-        let mut child = self
-            .command(&[&["serve", "--drain-delay", "0s"], args].concat())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the server");
+        let command = self.command(&[&["serve", "--drain-delay", "0s"], args].concat());
+        self.begin(command);
+    }
+
+    /// As `start`, but no file of the server may grow beyond so many KiB: a write that fails, for real.
+    pub fn start_cramped(&mut self, kib: u64) {
+        let mut command = Command::new("bash");
+        let env = self.env.iter().map(|(n, v)| (n.as_str(), v.as_str()));
+        let line = format!("trap '' XFSZ; ulimit -f {kib}; exec \"$0\" serve --drain-delay 0s");
+        command.args(["-c", &line, env!("CARGO_BIN_EXE_hookonce")]).current_dir(self.folder.path()).envs(env);
+        self.begin(command);
+    }
+
+    fn begin(&mut self, mut command: Command) {
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the server");
         let pipe = child.stderr.take().expect("a pipe");
         let (send, said) = channel();
         std::thread::spawn(move || BufReader::new(pipe).lines().map_while(Result::ok).try_for_each(|l| send.send(l)));

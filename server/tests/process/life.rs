@@ -72,3 +72,25 @@ fn f24_sigterm_ends_it_whoever_is_silent() {
     bed.start(&[]);
     assert_eq!(bed.send("crm", &letter(SECRET, r#"{"a":2}"#)).verdict(), "duplicate", "what was answered is there");
 }
+
+/// X5: a write that fails. No 2xx from that process ever after, its own exit code, and all that was answered is there.
+#[test]
+fn x5_a_failed_write_ends_the_process_and_loses_nothing() {
+    let mut bed = Bed::new(CRM, &[("CRM", SECRET)]);
+    bed.start(&[]);
+    bed.signal("TERM");
+    assert_eq!(bed.ended(), Some(0));
+    let filler = "x".repeat(64 * 1024);
+    let letter = |n: usize| letter(SECRET, &format!(r#"{{"n":{n},"filler":"{filler}"}}"#));
+
+    bed.start_cramped(2_048);
+    let refused = (0..200).find(|n| bed.send("crm", &letter(*n)).status() != 200).expect("the file is full at last");
+    assert!(refused > 1, "it worked before");
+    assert_eq!(bed.ended(), Some(10), "an exit code of its own");
+
+    bed.start(&[]);
+    for n in 0..refused {
+        assert_eq!(bed.send("crm", &letter(n)).verdict(), "duplicate", "event {n} was answered 2xx");
+    }
+    assert_eq!(bed.send("crm", &letter(refused)).verdict(), "accepted", "what was refused is the provider's to repeat");
+}

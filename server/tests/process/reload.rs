@@ -58,3 +58,19 @@ fn what_needs_a_restart_is_named() {
     let said = bed.wait_for("next start only");
     assert!(said.contains("[consumers]"), "{said}");
 }
+
+#[test]
+fn a_rotated_signing_secret_of_a_consumer_needs_a_restart_and_is_named() {
+    let consumer = |secret: &str| {
+        format!(
+            "[consumers.app]\nkind = \"http\"\non = [\"sw/*\"]\nurl = \"http://127.0.0.1:9/\"\nallow_private = true\n\
+             sign = {{ env = \"{secret}\" }}\n"
+        )
+    };
+    let mut bed = Bed::new(&(source(r#"{ name = "a", env = "A" }"#) + &consumer("A")), &[("A", A), ("B", B)]);
+    bed.start(&[]);
+    bed.configure(&(source(r#"{ name = "a", env = "A" }"#) + &consumer("B")));
+    bed.signal("HUP");
+    let said = bed.wait_for("next start only");
+    assert!(said.contains("[consumers]"), "{said}");
+}

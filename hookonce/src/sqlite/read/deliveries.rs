@@ -73,7 +73,12 @@ pub fn list(
         return Ok(Page::Deliveries(Vec::new()));
     }
     let mut rows = match wanted.event {
-        Some(event) => of_event(reader, event, &wanted, now)?,
+        // Few: one for each consumer and generation. The cursor is the last one that was shown, wherever it stands.
+        Some(event) => {
+            let all = of_event(reader, event, &wanted, now)?;
+            let shown = after.and_then(|id| all.iter().position(|row| row.id == id)).map_or(0, |at| at + 1);
+            all.into_iter().skip(shown).collect()
+        }
         None => stretches(reader, &wanted, place(reader, after)?, limit, now)?,
     };
     rows.truncate(limit);
@@ -81,7 +86,6 @@ pub fn list(
     Ok(Page::Deliveries(rows))
 }
 
-/// Few: one for each consumer and generation.
 fn of_event(reader: &Reader, event: i64, wanted: &Wanted, now: Micros) -> Result<Vec<DeliveryRow>, StoreError> {
     Ok(facts_of(reader, event, now)?.into_iter().filter(|facts| wanted.takes(facts)).map(|facts| facts.row).collect())
 }
