@@ -28,6 +28,30 @@ scripts! {
     admission, conflicts, guards, unmapped, routing, beginnings, lanes, leases, retries, dead_letters, lost_runs, restarts,
 }
 
+macro_rules! cases {
+    ($($name:ident),+ $(,)?) => {
+        mod model_case {
+            $(#[test]
+            fn $name() {
+                hookonce::testkit::suite::$name(&super::ModelBed::default());
+            })+
+        }
+        mod sqlite_case {
+            $(#[test]
+            fn $name() {
+                let folder = tempfile::tempdir().expect("a folder for the store");
+                hookonce::testkit::suite::$name(&super::SqliteBed::new(folder.path()));
+            })+
+        }
+    };
+}
+
+cases! {
+    sixty_four_copies_at_once, what_was_answered_first_is_first, a_batch_is_stored_once, what_was_sent_comes_back,
+    a_settle_claims_the_next, repeated_verbs_change_nothing, one_holder_a_lane, two_routers_one_order,
+    what_is_due_next, a_crowd_with_zombies,
+}
+
 /// A script that nobody runs proves nothing.
 #[test]
 fn every_script_is_on_the_list() {

@@ -11,3 +11,4 @@ pub mod invariant;
 pub mod mirrors;
 pub mod model;
 pub mod script;
+pub mod suite;
