@@ -32,6 +32,8 @@ struct Seen {
     effects: Mutex<Vec<(i64, i64)>>,
     /// Endings that were kept as done, by delivery.
     done: Mutex<BTreeMap<i64, usize>>,
+    /// The newest epoch that was handed out for each work row.
+    epochs: Mutex<BTreeMap<i64, i64>>,
     fenced: AtomicUsize,
     senders: AtomicUsize,
     drained: AtomicBool,
@@ -98,6 +100,11 @@ fn worker(bed: &(dyn Bed + Sync), routing: &Routing, seed: u64, seen: &Seen) {
             let again = super::ask(&*store, 1, 3, &mut draw);
             runs.extend(wait(store.claim(again)).expect("nothing is in the way"));
         }
+        for run in &runs {
+            let mut epochs = seen.epochs.lock().expect("no worker panics with it");
+            let newest = epochs.entry(run.claimed.lease.seq).or_default();
+            *newest = run.claimed.lease.epoch.max(*newest);
+        }
         for run in runs {
             ran(bed, routing, &run, &mut dice, seen);
         }
@@ -111,7 +118,12 @@ fn ran(bed: &(dyn Bed + Sync), routing: &Routing, run: &Run, dice: &mut Dice, se
         1 => Outcome::Retry { reason: "once".into(), after: None },
         _ => Outcome::Done,
     };
-    match settled(&*bed.store(), run, &outcome, &routing.consumers[0]) {
+    let lease = run.claimed.lease;
+    let newest = seen.epochs.lock().expect("no worker panics with it").get(&lease.seq).copied();
+    let settled = settled(&*bed.store(), run, &outcome, &routing.consumers[0]);
+    // Invariant 7: who was overtaken before it settled changes nothing.
+    assert!(settled == Settled::Fenced || newest == Some(lease.epoch), "epoch {} of {newest:?} settled", lease.epoch);
+    match settled {
         Settled::Fenced => drop(seen.fenced.fetch_add(1, Ordering::SeqCst)),
         Settled::Kept if outcome == Outcome::Done => {
             *seen.done.lock().expect("no worker panics with it").entry(run.claimed.id).or_insert(0) += 1;
