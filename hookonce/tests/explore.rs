@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hookonce::testkit::explore::setup::consumer;
+use hookonce::testkit::explore::world::Routings;
 use hookonce::testkit::explore::{Mutation, Setup, Step, World, evidence, steps};
-use hookonce_core::consumer::OnDead;
-use hookonce_core::route::Routing;
+use hookonce_core::consumer::{Consumer, From, OnDead};
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
 struct Walk {
     setup: Setup,
     begin: World,
-    routing: Routing,
+    routings: Routings,
     found: [AtomicBool; 7],
 }
 
@@ -26,23 +26,23 @@ impl Model for Walk {
     }
 
     fn actions(&self, world: &World, actions: &mut Vec<Step>) {
-        actions.extend(steps::all(world, &self.setup, &self.routing));
+        actions.extend(steps::all(world, &self.setup, &self.routings));
     }
 
     fn next_state(&self, world: &World, step: Step) -> Option<World> {
-        let next = steps::apply(world, step, &self.setup, &self.routing);
+        let next = steps::apply(world, step, &self.setup, &self.routings);
         (next != *world).then_some(next)
     }
 
     fn properties(&self) -> Vec<Property<Walk>> {
         vec![
-            Property::always(NAMES[0], |walk, w| walk.first(0, evidence::tables(w, &walk.routing))),
+            Property::always(NAMES[0], |walk, w| walk.first(0, evidence::tables(w, &walk.routings))),
             Property::always(NAMES[1], |walk, w| walk.first(1, evidence::answered(w, &walk.setup))),
             Property::always(NAMES[2], |walk, w| walk.first(2, evidence::one_runner_a_lane(w))),
             Property::always(NAMES[3], |walk, w| walk.first(3, evidence::effects_in_order(w))),
             Property::always(NAMES[4], |walk, w| walk.first(4, evidence::old_epochs(w))),
             Property::always(NAMES[5], |walk, w| walk.first(5, evidence::effect_means_success(w))),
-            Property::always(NAMES[6], |walk, w| walk.first(6, evidence::drained(w, &walk.setup, &walk.routing))),
+            Property::always(NAMES[6], |walk, w| walk.first(6, evidence::drained(w, &walk.setup, &walk.routings))),
         ]
     }
 }
@@ -59,19 +59,19 @@ impl Walk {
 }
 
 fn walk(setup: Setup) -> Walk {
-    let (begin, routing) = World::begin(&setup);
-    Walk { setup, begin, routing, found: Default::default() }
+    let (begin, routings) = World::begin(&setup);
+    Walk { setup, begin, routings, found: Default::default() }
 }
 
 /// Everything that is wrong with a world, in words.
 fn wrong(walk: &Walk, world: &World) -> Vec<String> {
-    let mut wrong = evidence::tables(world, &walk.routing);
+    let mut wrong = evidence::tables(world, &walk.routings);
     wrong.extend(evidence::answered(world, &walk.setup));
     wrong.extend(evidence::one_runner_a_lane(world));
     wrong.extend(evidence::effects_in_order(world));
     wrong.extend(evidence::old_epochs(world));
     wrong.extend(evidence::effect_means_success(world));
-    wrong.extend(evidence::drained(world, &walk.setup, &walk.routing));
+    wrong.extend(evidence::drained(world, &walk.setup, &walk.routings));
     wrong
 }
 
@@ -129,6 +129,28 @@ fn commands() -> Setup {
     }
 }
 
+/// A consumer that begins at the beginning joins meanwhile; one event was held because nobody took it, one is a
+/// suspect; a person releases.
+fn joins() -> Setup {
+    let sent = [("gh/a2 agg=a", 1), ("crm/b2 agg=b", 1)];
+    let before = ["gh/a1 agg=a", "crm/b1 agg=b", "gh/a0 agg=a hold=schema_version"];
+    let app = consumer("app", "gh/*", OnDead::Hold);
+    let late = Consumer { from: From::Beginning, ..consumer("late", "*/*", OnDead::Hold) };
+    Setup {
+        consumers: vec![app.clone()],
+        later: vec![app, late],
+        workers: 0,
+        crashes: 1,
+        commands: 2,
+        ..Setup::new("joins", &sent).after(&before)
+    }
+}
+
+fn marks() -> Setup {
+    let before = ["gh/a1 agg=a", "gh/a2 agg=a", "gh/a3 agg=a"];
+    Setup { workers: 2, crashes: 1, failures: 1, marks: 2, ..Setup::new("marks", &[]).after(&before) }
+}
+
 fn everything() -> Setup {
     let sent = [("gh/a2 agg=a", 2), ("gh/a2 agg=a body=B", 1)];
     let begin = Setup::new("everything", &sent).after(&["gh/a1 agg=a", "gh/b1 agg=b"]);
@@ -153,6 +175,26 @@ fn two_routers() {
 #[test]
 fn dead_letters_retried() {
     holds(commands());
+}
+
+#[test]
+fn a_consumer_joins() {
+    holds(joins());
+}
+
+#[test]
+fn marks_to_cancel() {
+    holds(marks());
+}
+
+#[test]
+fn without_cursors() {
+    breaks(joins().without(Mutation::NoCursors), "tables");
+}
+
+#[test]
+fn with_a_cancel_in_the_middle() {
+    breaks(marks().without(Mutation::CancelInTheMiddle), "tables");
 }
 
 /// One lane of two, a duplicate and a conflict, a crash and a lease that ends: everything at once.

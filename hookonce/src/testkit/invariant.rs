@@ -90,27 +90,22 @@ pub fn deliveries_match(rows: &Rows, configurations: &Configurations) -> Vec<Str
     wrong
 }
 
-/// What the passes on record owe: for each the events that it goes over, times the consumers that it lists and that
-/// take them. Passes that were trimmed owe nothing any more, so this is for stores of less than a thousand passes.
+/// What the passes on record owe: to each consumer that one lists (or whose own it is) the events behind the place that
+/// it had got to, as far as the pass goes and the consumer takes them. So a pass that lists one which is not there yet
+/// passes events over, and shows. Trimmed passes owe nothing: this is for stores of less than a thousand of them.
 fn expected(rows: &Rows, configurations: &Configurations) -> BTreeSet<(i64, i64)> {
     let mut want = BTreeSet::new();
-    let mut main = 0;
     let mut cursors: BTreeMap<i64, i64> = BTreeMap::new();
     for pass in rows.pass.values() {
         let Some(routing) = configurations.get(&pass.config) else { continue };
-        let (from, listed) = match pass.own {
-            Some(own) => (cursors.get(&own).copied().unwrap_or_else(|| begins(rows, own)), vec![own]),
-            None => (main, ids(&pass.consumers)),
-        };
-        for event in rows.event.range(from + 1..).map(|(_, e)| e).take_while(|e| e.id <= pass.pos) {
-            let takers =
-                routing.consumers.iter().filter(|c| listed.contains(&c.id) && c.takes(&event.source, &event.kind));
-            want.extend(takers.filter(|_| owed(event)).map(|c| (event.id, c.id)));
+        let listed = pass.own.map_or_else(|| ids(&pass.consumers), |own| vec![own]);
+        for consumer in routing.consumers.iter().filter(|c| listed.contains(&c.id)) {
+            let from = cursors.get(&consumer.id).copied().unwrap_or_else(|| begins(rows, consumer.id));
+            let events = rows.event.range(from + 1..).map(|(_, e)| e).take_while(|e| e.id <= pass.pos);
+            let owed = events.filter(|e| consumer.takes(&e.source, &e.kind) && owed(e));
+            want.extend(owed.map(|e| (e.id, consumer.id)));
         }
-        for id in listed {
-            cursors.insert(id, pass.pos);
-        }
-        main = if pass.own.is_none() { pass.pos } else { main };
+        cursors.extend(listed.into_iter().map(|id| (id, pass.pos)));
     }
     want
 }

@@ -2,11 +2,10 @@
 //! [`crate::testkit::invariant`]; here they are asked with it.
 
 use hookonce_core::claim::Claimed;
-use hookonce_core::route::Routing;
 
 use super::setup::Setup;
 use super::steps;
-use super::world::{Copy, Worker, World};
+use super::world::{Copy, Routings, Worker, World};
 use crate::testkit::invariant;
 use crate::testkit::model::{claim, rows::Delivery};
 
@@ -35,8 +34,8 @@ impl Effect {
 }
 
 /// Invariants 1, 3, 4, 5, 6 and 8, as far as the tables show them.
-pub fn tables(world: &World, routing: &Routing) -> Vec<String> {
-    let configurations = [(routing.config, routing.clone())].into();
+pub fn tables(world: &World, routings: &Routings) -> Vec<String> {
+    let configurations = routings.iter().map(|routing| (routing.config, routing.clone())).collect();
     invariant::of_rows(&world.rows, &configurations)
 }
 
@@ -99,8 +98,8 @@ pub fn effect_means_success(world: &World) -> Vec<String> {
 }
 
 /// Nothing is stuck: where no task can go on by itself, everything has ended (2, 4, 8).
-pub fn drained(world: &World, setup: &Setup, routing: &Routing) -> Vec<String> {
-    if steps::progress(world, setup, routing).next().is_some() {
+pub fn drained(world: &World, setup: &Setup, routings: &Routings) -> Vec<String> {
+    if steps::progress(world, setup, world.in_force(routings)).next().is_some() {
         return Vec::new();
     }
     let mut stuck = Vec::new();

@@ -15,6 +15,10 @@ pub enum Mutation {
     LookThenInsert,
     /// An effect commits by itself, before its settle.
     EffectApart,
+    /// A pass lists every consumer of the configuration, however far it has got.
+    NoCursors,
+    /// A mark to cancel closes the delivery where it stands, head or not.
+    CancelInTheMiddle,
     /// A dead letter that holds its lane comes back through the router instead of in place.
     RetryThroughRouter,
 }

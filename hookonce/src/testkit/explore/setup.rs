@@ -18,6 +18,8 @@ pub struct Setup {
     /// What is sent, and in how many copies at the same time.
     pub sent: Vec<(Submission, usize)>,
     pub consumers: Vec<Consumer>,
+    /// The configuration that somebody brings in meanwhile; none: it stays.
+    pub later: Vec<Consumer>,
     pub workers: usize,
     /// More than one: their passes are two steps each, with the fence between them.
     pub routers: usize,
@@ -29,8 +31,9 @@ pub struct Setup {
     pub failures: u8,
     /// Runs that end dead.
     pub deaths: u8,
-    /// Decisions of a person: retries of dead letters, releases of held events.
+    /// Decisions of a person: retries of dead letters, releases of held events, and marks to cancel what is open.
     pub commands: u8,
+    pub marks: u8,
     pub without: Option<Mutation>,
 }
 
@@ -42,6 +45,7 @@ impl Setup {
             before: Vec::new(),
             sent: sent.iter().map(|(line, copies)| (submission(line), *copies)).collect(),
             consumers: vec![consumer("app", "*/*", OnDead::Hold)],
+            later: Vec::new(),
             workers: 1,
             routers: 1,
             crashes: 0,
@@ -49,6 +53,7 @@ impl Setup {
             failures: 0,
             deaths: 0,
             commands: 0,
+            marks: 0,
             without: None,
         }
     }

@@ -13,9 +13,9 @@ use hookonce_core::time::Micros;
 use super::evidence::Effect;
 use super::mutation::Mutation;
 use super::setup::{LEASE, Setup};
-use super::world::{Copy, End, Router, Worker, World};
+use super::world::{Copy, End, Router, Routings, Worker, World};
 use crate::testkit::invariant;
-use crate::testkit::model::{Rows, admit, claim, command, route, settle as settling, sweep};
+use crate::testkit::model::{Rows, admit, claim, command, configure, route, settle as settling, sweep};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
@@ -46,12 +46,17 @@ pub enum Step {
     Wait,
     Retry(i64),
     Release(i64),
+    /// A mark on an open delivery, by its seq.
+    Mark(i64),
+    /// The other configuration comes into force.
+    Configure,
     CrashProcess,
     CrashWorker(usize),
 }
 
 /// Everything that can happen now.
-pub fn all(world: &World, setup: &Setup, routing: &Routing) -> Vec<Step> {
+pub fn all(world: &World, setup: &Setup, routings: &Routings) -> Vec<Step> {
+    let routing = world.in_force(routings);
     let mut steps: Vec<Step> = progress(world, setup, routing).collect();
     if world.left.crashes > 0 {
         steps.push(Step::CrashProcess);
@@ -65,6 +70,13 @@ pub fn all(world: &World, setup: &Setup, routing: &Routing) -> Vec<Step> {
         steps.extend(dead.map(|h| Step::Retry(h.id)));
         let held = world.rows.hold.values().filter(|h| h.released.is_none());
         steps.extend(held.map(|h| Step::Release(h.event)));
+    }
+    if world.left.marks > 0 {
+        let open = world.rows.delivery.values().filter(|d| d.open && !d.cancel);
+        steps.extend(open.map(|d| Step::Mark(d.seq)));
+    }
+    if routings.last() != Some(routing) {
+        steps.push(Step::Configure);
     }
     // A lease may end under a worker that still runs, but only so often.
     if world.left.expiries > 0 && !steps.contains(&Step::Wait) && next_due(world).is_some() {
@@ -149,8 +161,9 @@ fn next_due(world: &World) -> Option<Micros> {
 }
 
 /// The world after a step.
-pub fn apply(before: &World, step: Step, setup: &Setup, routing: &Routing) -> World {
+pub fn apply(before: &World, step: Step, setup: &Setup, routings: &Routings) -> World {
     let mut world = before.clone();
+    let routing = before.in_force(routings);
     match step {
         Step::Admit(sent) => admitted(&mut world, sent, setup),
         Step::AdmitAndCrash(sent) => {
@@ -160,7 +173,7 @@ pub fn apply(before: &World, step: Step, setup: &Setup, routing: &Routing) -> Wo
         }
         Step::AnswerEarly(sent) => world.move_copy(sent, Copy::Sent, Copy::Early),
         Step::Look(sent) => looked(&mut world, sent, setup),
-        Step::Route => drop(route::route(&mut world.rows, routing, world.now)),
+        Step::Route => routed(&mut world, setup, routing),
         Step::PassOpen(router) => pass_open(&mut world, router, routing),
         Step::PassWrite(router) => pass_write(&mut world, router, setup, routing),
         Step::Claim { worker, consumer } => claimed(&mut world, worker, consumer),
@@ -169,6 +182,11 @@ pub fn apply(before: &World, step: Step, setup: &Setup, routing: &Routing) -> Wo
         Step::Wait => waited(&mut world),
         Step::Retry(delivery) => decided(&mut world, &Command::DeadRetry { delivery }, setup),
         Step::Release(event) => decided(&mut world, &Command::HeldRelease { event }, setup),
+        Step::Mark(seq) => marked(&mut world, seq, setup),
+        Step::Configure => {
+            let definitions = setup.later.clone();
+            drop(configure::configure(&mut world.rows, definitions, world.now));
+        }
         Step::CrashProcess => crash_process(&mut world),
         Step::CrashWorker(worker) => crash_worker(&mut world, worker),
     }
@@ -221,6 +239,16 @@ pub fn stored(rows: &Rows, submission: &Submission) -> bool {
         (known && rows.event.values().any(|e| e.digest == item.digest))
             || rows.conflict.contains_key(&(item.digest, item.fingerprint))
     })
+}
+
+fn routed(world: &mut World, setup: &Setup, routing: &Routing) {
+    let Some(mut opened) = route::open(&world.rows, routing) else { return };
+    if setup.lacks(Mutation::NoCursors) {
+        opened.cursors.values_mut().for_each(|cursor| *cursor = opened.last.pos);
+        (opened.own, opened.upto) = (None, world.rows.counters.event);
+        opened.events = route::arrivals(&world.rows, opened.last.pos, opened.upto);
+    }
+    route::close(&mut world.rows, &opened, routing, world.now);
 }
 
 fn pass_open(world: &mut World, router: usize, routing: &Routing) {
@@ -314,6 +342,17 @@ fn decided(world: &mut World, what: &Command, setup: &Setup) {
     }
     // A refusal changes nothing: it is a person's answer, not a step that can go wrong.
     let _ = command::command(&mut world.rows, what, &who, world.now);
+}
+
+/// Whoever holds it as head will settle it as cancelled; one that is not head keeps its place until then.
+fn marked(world: &mut World, seq: i64, setup: &Setup) {
+    world.left.marks -= 1;
+    let Some(delivery) = world.rows.delivery.get_mut(&seq) else { return };
+    delivery.cancel = true;
+    if setup.lacks(Mutation::CancelInTheMiddle) {
+        (delivery.open, delivery.state) = (false, Some("cancelled".to_owned()));
+        world.rows.work.remove(&seq);
+    }
 }
 
 /// The dead letter that holds its lane is treated like one that does not: it leaves, to come back at the tail.

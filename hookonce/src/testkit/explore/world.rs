@@ -74,13 +74,21 @@ pub struct Left {
     pub failures: u8,
     pub deaths: u8,
     pub commands: u8,
+    pub marks: u8,
 }
+
+/// The configurations of a world by their order: the first is in force at its beginning.
+pub type Routings = Vec<Routing>;
 
 impl World {
     /// The first state: nothing sent yet, the configuration in force.
-    pub fn begin(setup: &Setup) -> (World, Routing) {
+    pub fn begin(setup: &Setup) -> (World, Routings) {
         let mut rows = Rows::default();
-        let routing = configure::configure(&mut rows, setup.consumers.clone(), 0);
+        let mut routings = vec![configure::configure(&mut rows, setup.consumers.clone(), 0)];
+        if !setup.later.is_empty() {
+            // Ids and numbers do not depend on when it comes.
+            routings.push(configure::configure(&mut rows.clone(), setup.later.clone(), 0));
+        }
         for submission in &setup.before {
             // The worlds are written by hand, and the model refuses nothing of what they write.
             let _ = admit::admit(&mut rows, submission, 0);
@@ -97,10 +105,17 @@ impl World {
                 failures: setup.failures,
                 deaths: setup.deaths,
                 commands: setup.commands,
+                marks: setup.marks,
             },
             evidence: Evidence::default(),
         };
-        (world, routing)
+        (world, routings)
+    }
+
+    /// Which configuration is in force.
+    pub fn in_force<'r>(&self, routings: &'r Routings) -> &'r Routing {
+        let config = self.rows.pass.values().next_back().map(|pass| pass.config);
+        routings.iter().find(|routing| Some(routing.config) == config).unwrap_or(&routings[0])
     }
 
     /// Moves one copy of a thing sent on; copies are alike, so the order among them says nothing.

@@ -33,7 +33,7 @@ pub fn open(rows: &Rows, routing: &Routing) -> Option<Opened> {
     let own = route::turn(last.own, last.pos, &cursors, busy);
     let from = own.and_then(|id| cursors.get(&id).copied()).unwrap_or(last.pos);
     let to = if own.is_some() { last.pos } else { rows.counters.event };
-    let events = route_arrivals(rows, from, to);
+    let events = arrivals(rows, from, to);
     let upto = if events.len() < PASS_EVENTS { to } else { events.last().map_or(from, |e| e.event) };
     Some(Opened { last, cursors, requests, events, upto, own })
 }
@@ -143,7 +143,8 @@ fn moved(rows: &Rows, id: i64) -> Option<Moved> {
     })
 }
 
-fn route_arrivals(rows: &Rows, from: i64, to: i64) -> Vec<Routed> {
+/// Events behind one position and up to another.
+pub fn arrivals(rows: &Rows, from: i64, to: i64) -> Vec<Routed> {
     if from >= to {
         return Vec::new();
     }
