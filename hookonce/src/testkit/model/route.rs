@@ -89,15 +89,16 @@ fn route_last(rows: &Rows) -> Option<Pass> {
     })
 }
 
-/// Position of the last pass that listed it, or its own; a consumer without one begins where its definition says.
+/// How far each consumer of the routing has got.
 pub fn route_cursors(rows: &Rows, routing: &Routing) -> BTreeMap<ConsumerId, i64> {
-    let from = super::definitions(rows);
-    let cursor = |id: ConsumerId| {
-        let of = |p: &&rows::Pass| p.own == Some(id) || (p.own.is_none() && ids(&p.consumers).contains(&id));
-        let pass = rows.pass.values().rev().find(of).map(|p| p.pos);
-        pass.or_else(|| from.get(&id).map(|c| c.from_pos)).unwrap_or(0)
-    };
-    routing.consumers.iter().map(|c| (c.id, cursor(c.id))).collect()
+    routing.consumers.iter().map(|c| (c.id, route_cursor(rows, c.id))).collect()
+}
+
+/// Position of the last pass that listed it, or its own; a consumer without one begins where its definition says.
+pub fn route_cursor(rows: &Rows, id: ConsumerId) -> i64 {
+    let of = |p: &&rows::Pass| p.own == Some(id) || (p.own.is_none() && ids(&p.consumers).contains(&id));
+    let pass = rows.pass.values().rev().find(of).map(|p| p.pos);
+    pass.or_else(|| super::definitions(rows).get(&id).map(|c| c.from_pos)).unwrap_or(0)
 }
 
 /// The list of a pass row, as it is written.

@@ -126,7 +126,7 @@ impl Store for ModelStore {
     }
 
     fn read(&self, query: Query) -> Verb<'_, Page> {
-        self.verb(|rows, _| Ok(super::read::read(rows, &query)))
+        self.verb(|rows, now| Ok(super::read::read(rows, &query, now)))
     }
 
     fn ready(&self) -> Verb<'_, ()> {

@@ -8,6 +8,9 @@ use super::rows::{InboxAudit, Rows, Sample, WorkAudit};
 use super::settle::work_row;
 use crate::store::{Refusals, Swept};
 
+/// Numbers of samples stand above those of requests.
+const SAMPLE_BASE: i64 = 1 << 62;
+
 /// The verb: lanes whose first open delivery is nobody's. It must never find one.
 pub fn sweep(rows: &mut Rows, now: Micros) -> Swept {
     let headless = sweep_lanes(rows);
@@ -43,7 +46,7 @@ pub fn refused(rows: &mut Rows, refusals: &Refusals) {
         *rows.counters.tally.entry((source.to_string(), verdict)).or_default() += count;
     }
     for sample in &refusals.samples {
-        let id = super::after(&rows.sample);
+        let id = super::after(&rows.sample).max(SAMPLE_BASE + 1);
         rows.sample.put(Sample {
             id,
             source: sample.source.to_string(),

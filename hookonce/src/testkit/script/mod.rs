@@ -17,6 +17,7 @@
 pub mod bed;
 pub mod item;
 pub mod names;
+pub mod pages;
 pub mod random;
 pub mod verbs;
 pub mod words;
@@ -40,10 +41,13 @@ pub fn run(script: &str, bed: &dyn Bed) -> Result<(), String> {
     let mut here = Runner::new(bed);
     let mut there = Runner::new(&model);
     for line in words::lines(script) {
+        if let Some(difference) = pages::difference(&here.rows(), &*here.store(), &*there.store()) {
+            return Err(format!("before line {}: {}\n{difference}", line.number, line.text));
+        }
         step(&line, &mut here, &mut there)
             .map_err(|problem| format!("line {}: {}\n{problem}", line.number, line.text))?;
     }
-    Ok(())
+    pages::pages_are_the_list(&*here.store())
 }
 
 /// One line on both, and everything that must hold behind it.

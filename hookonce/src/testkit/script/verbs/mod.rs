@@ -1,6 +1,7 @@
 //! One function a verb: runs it on the bed and says in words what it came to.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use hookonce_core::claim::Claimed;
 use hookonce_core::consumer::Consumer;
@@ -10,7 +11,7 @@ use hookonce_core::time::Micros;
 use super::bed::Bed;
 use super::words::Line;
 use crate::clock::Clock as _;
-use crate::store::StoreError;
+use crate::store::{Store, StoreError};
 use crate::testkit::invariant::Configurations;
 use crate::testkit::model::Rows;
 
@@ -48,6 +49,10 @@ impl<'b> Runner<'b> {
             held: Vec::new(),
             tokens: 0,
         }
+    }
+
+    pub fn store(&self) -> Arc<dyn Store> {
+        self.bed.store()
     }
 
     pub fn rows(&self) -> Rows {

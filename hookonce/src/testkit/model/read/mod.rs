@@ -1,0 +1,100 @@
+//! What people and workers read of the model: the straight way, over all rows.
+
+use bytes::Bytes;
+use hookonce_core::time::Micros;
+
+use super::rows::{Event, Rows};
+use crate::store::EventView;
+use crate::view::{PAGE_MAX, Page, Query, Raw};
+
+mod deliveries;
+mod events;
+mod requests;
+
+/// The verb.
+pub fn read(rows: &Rows, query: &Query, now: Micros) -> Page {
+    match query {
+        Query::Events { source, status, after, limit } => {
+            let wanted = |e: &crate::view::EventRow| {
+                source.as_ref().is_none_or(|s| *s == e.source) && status.as_ref().is_none_or(|s| *s == e.status)
+            };
+            let below = rows.event.values().rev().filter(|e| after.is_none_or(|after| e.id < after));
+            Page::Events(first(below.map(|e| events::row(rows, e, now)).filter(wanted), *limit))
+        }
+        Query::Event { id } => one(rows.event.get(id).map(|e| events::row(rows, e, now)), Page::Events),
+        Query::EventRaw { id } => raw(rows, *id).map_or(Page::None, Page::Raw),
+        Query::Requests { source, verdict, after, limit } => {
+            Page::Requests(requests::list(rows, source.as_deref(), verdict.as_deref(), *after, bounded(*limit)))
+        }
+        Query::Request { id } => one(requests::one(rows, *id), Page::Requests),
+        Query::Unmapped { id } => one(rows.unmapped.get(id).and_then(|_| requests::one(rows, *id)), Page::Requests),
+        Query::RequestRaw { id } => requests::raw(rows, *id).map_or(Page::None, Page::Raw),
+        Query::Deliveries { consumer, state, event, after, limit } => {
+            let wanted = deliveries::Wanted { consumer: consumer.as_deref(), state: state.as_deref(), event: *event };
+            Page::Deliveries(first(deliveries::list(rows, &wanted, *after, now), *limit))
+        }
+        Query::Delivery { id } => one(deliveries::whole(rows, *id, now), Page::Deliveries),
+        Query::Dead { after, limit } => {
+            let wanted = deliveries::Wanted { consumer: None, state: Some("permanently_failed"), event: None };
+            Page::Deliveries(first(deliveries::list(rows, &wanted, *after, now), *limit))
+        }
+        Query::Held { after, limit } => Page::Held(first(events::held(rows, *after), *limit)),
+        Query::Consumers => Page::Consumers(deliveries::consumers(rows, now)),
+        Query::Tally => Page::Tally(tally(rows)),
+        Query::Why { event } => events::why(rows, *event, now).map_or(Page::None, |why| Page::Why(Box::new(why))),
+    }
+}
+
+fn bounded(limit: usize) -> usize {
+    limit.clamp(1, PAGE_MAX)
+}
+
+fn first<T>(of: impl Iterator<Item = T>, limit: usize) -> Vec<T> {
+    of.take(bounded(limit)).collect()
+}
+
+fn one<T>(found: Option<T>, page: fn(Vec<T>) -> Page) -> Page {
+    found.map_or(Page::None, |row| page(vec![row]))
+}
+
+fn tally(rows: &Rows) -> Vec<(String, String, i64)> {
+    rows.counters.tally.iter().map(|((source, verdict), n)| (source.clone(), verdict.clone(), *n)).collect()
+}
+
+fn raw(rows: &Rows, id: i64) -> Option<Raw> {
+    let event = rows.event.get(&id)?;
+    let payload = rows.payload.get(&event.payload)?;
+    let headers = super::decoded(&payload.headers);
+    Some(Raw { target: payload.target.clone(), headers, body: item_bytes(rows, event)? })
+}
+
+/// An event with the bytes of its item.
+pub fn event_view(rows: &Rows, id: i64) -> Option<EventView> {
+    let event = rows.event.get(&id)?;
+    let payload = rows.payload.get(&event.payload)?;
+    Some(EventView {
+        id,
+        source: event.source.clone(),
+        namespace: event.namespace.clone(),
+        key_kind: event.key_kind.clone(),
+        key: event.key.clone(),
+        key_text: event.key_text.clone(),
+        variant: event.variant,
+        kind: event.kind.clone(),
+        aggregate: event.aggregate.clone(),
+        version: event.version.clone(),
+        received: event.received,
+        headers: super::decoded(&payload.headers),
+        body: item_bytes(rows, event)?,
+        part: event.span_start.is_some(),
+    })
+}
+
+fn item_bytes(rows: &Rows, event: &Event) -> Option<Bytes> {
+    let body = &rows.payload.get(&event.payload)?.body;
+    let range = match (event.span_start, event.span_end) {
+        (Some(start), Some(end)) => usize::try_from(start).ok()?..usize::try_from(end).ok()?,
+        _ => 0..body.len(),
+    };
+    body.get(range).map(Bytes::copy_from_slice)
+}
