@@ -104,10 +104,14 @@ fn letter(what: Occurrence, kind: Kind) -> Letter {
     Letter { what, kind, validity: Validity::Valid }
 }
 
+/// The rig sends types that no consumer of it takes, and the server is right to ring for them.
+const MEANT: &str = "alarm=\"unmatched\"";
+
 /// No line of the server's log may hold one of these.
 fn log_without(log: &Path, words: &[&str]) -> Result<()> {
     let text = std::fs::read_to_string(log).with_context(|| format!("cannot read `{}`", log.display()))?;
-    match text.lines().find(|line| words.iter().any(|w| line.contains(w))) {
+    let mut told = text.lines().filter(|line| !line.contains(MEANT));
+    match told.find(|line| words.iter().any(|w| line.contains(w))) {
         Some(line) => bail!("the log says: {line}"),
         None => Ok(()),
     }
