@@ -10,7 +10,7 @@ pub const VERDICT: HeaderName = HeaderName::from_static("hookonce-verdict");
 pub const EVENT: HeaderName = HeaderName::from_static("hookonce-event");
 
 /// Neither stored nor forwarded (S36): what authenticates somebody somewhere, and would stay valid in our store.
-const SECRET: [HeaderName; 8] = [
+static SECRET: [HeaderName; 8] = [
     header::AUTHORIZATION,
     header::PROXY_AUTHORIZATION,
     header::COOKIE,

@@ -342,7 +342,7 @@ fn plain(bytes: &[u8]) -> usize {
     let (words, _) = bytes.as_chunks::<8>();
     for (n, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
-        let hit = zero_bytes(word ^ repeat(b'"')) | zero_bytes(word ^ repeat(b'\\'));
+        let hit = zero_bytes(word ^ QUOTES) | zero_bytes(word ^ BACKSLASHES);
         if hit != 0 {
             return n * 8 + hit.trailing_zeros() as usize / 8;
         }
@@ -352,6 +352,11 @@ fn plain(bytes: &[u8]) -> usize {
     done + rest.iter().take_while(|b| !matches!(b, b'"' | b'\\')).count()
 }
 
+const QUOTES: u64 = repeat(b'"');
+const BACKSLASHES: u64 = repeat(b'\\');
+const LOW: u64 = repeat(1);
+const HIGH: u64 = repeat(0x80);
+
 const fn repeat(byte: u8) -> u64 {
     u64::from_ne_bytes([byte; 8])
 }
@@ -359,5 +364,5 @@ const fn repeat(byte: u8) -> u64 {
 /// The high bit of every byte that is zero; bits above the lowest such byte may be wrong, which nobody reads.
 #[inline]
 fn zero_bytes(word: u64) -> u64 {
-    word.wrapping_sub(repeat(1)) & !word & repeat(0x80)
+    word.wrapping_sub(LOW) & !word & HIGH
 }
