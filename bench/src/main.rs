@@ -29,6 +29,10 @@ use clap::{Parser, Subcommand};
 use crate::bed::Bed;
 use crate::report::{Line, Report};
 
+/// The product's own, so that it is no difference between what is compared.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[derive(Parser)]
 struct Args {
     #[command(subcommand)]
@@ -39,10 +43,26 @@ struct Args {
 enum Role {
     /// Measure
     Run(Run),
+    /// Load a server that runs already, to profile it
+    Load(Drive),
     /// The HTTP stack of the product, verifying and storing nothing
     VerifyOnly { address: SocketAddr },
     /// The trivial receiver of deliveries
     Receiver { address: SocketAddr },
+}
+
+#[derive(clap::Args)]
+struct Drive {
+    /// Where it listens; it has a source `crm` of the bench's secret
+    address: SocketAddr,
+    #[arg(long, default_value_t = 10.0)]
+    seconds: f64,
+    /// Requests a second; as many as are answered unless it is given
+    #[arg(long)]
+    rate: Option<f64>,
+    /// Other bodies for each
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
 }
 
 #[derive(clap::Args)]
@@ -65,10 +85,19 @@ async fn main() -> Result<ExitCode> {
     // The bare client is plain HTTP, but the library wants to know its TLS all the same.
     let _ = rustls::crypto::ring::default_provider().install_default();
     match Args::parse().role {
+        Role::Load(drive) => drive_server(&drive).await.map(|()| ExitCode::SUCCESS),
         Role::VerifyOnly { address } => verify_only::serve(address).await.map(|()| ExitCode::SUCCESS),
         Role::Receiver { address } => receiver::serve(address).await.map(|()| ExitCode::SUCCESS),
         Role::Run(run) => measure(run).await,
     }
+}
+
+async fn drive_server(drive: &Drive) -> Result<()> {
+    let until = load::Until::Seconds(drive.seconds);
+    let got = load::run(load::Load { address: drive.address, until, rate: drive.rate, seed: drive.seed }).await?;
+    let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|q| got.quantile(q));
+    println!("{:.0}/s, p50 {p50} ms, p99 {p99} ms, p99.9 {p999} ms, {} not 200", got.rate(), got.refused);
+    Ok(())
 }
 
 /// Scenarios, in the order in which they run.

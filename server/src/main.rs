@@ -8,6 +8,11 @@ mod demo;
 mod faults;
 mod wiring;
 
+/// A request is put together by one thread and taken apart by another, and a batch of deliveries comes and goes as a whole.
+/// The system's allocator pays for both with locks and by giving memory back to ask for it again.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> std::process::ExitCode {
     faults::install();
     // One provider for every TLS of the process; a second attempt to set it would only say that it is set.
