@@ -113,7 +113,11 @@ impl Row {
 
     /// Bytes of a fixed length: digests, hashes, tokens.
     pub fn bytes<const N: usize>(&mut self, at: usize) -> Result<[u8; N], StoreError> {
-        self.blob(at)?.try_into().map_err(|_| foreign(at))
+        self.opt_bytes(at)?.ok_or_else(|| foreign(at))
+    }
+
+    pub fn opt_bytes<const N: usize>(&mut self, at: usize) -> Result<Option<[u8; N]>, StoreError> {
+        self.opt_blob(at)?.map(|bytes| bytes.try_into().map_err(|_| foreign(at))).transpose()
     }
 }
 

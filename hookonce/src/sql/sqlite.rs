@@ -12,6 +12,7 @@ macro_rules! statements {
 
 statements! {
     BEGIN = "begin";
+    BEGIN_READ = "begin_read";
     COMMIT = "commit";
     ROLLBACK = "rollback";
     OPEN_PASSED = "open_passed";
@@ -31,6 +32,7 @@ statements! {
     ADMIT_EVENT = "admit_event";
     ADMIT_PAYLOAD = "admit_payload";
     ADMIT_REQUEST = "admit_request";
+    ADMIT_REQUEST_MANY = "admit_request_many";
     ADMIT_UNMAPPED = "admit_unmapped";
     UNMAPPED_DECIDE = "unmapped_decide";
     UNMAPPED_FIND = "unmapped_find";
@@ -81,6 +83,7 @@ statements! {
     SETTLE_LATER = "settle_later";
     SETTLE_NEXT = "settle_next";
     SETTLE_TRIED = "settle_tried";
+    SETTLE_WORK = "settle_work";
     COMMAND_DECIDE = "command_decide";
     COMMAND_HALTED = "command_halted";
     COMMAND_HOLD = "command_hold";

@@ -274,6 +274,9 @@ impl Entry<'_> {
         marks: (Option<&str>, Option<&str>),
         reason: Option<&str>,
     ) -> Result<(), StoreError> {
+        if event.map_or(Ok(false), |event| self.many(event))? {
+            return Ok(());
+        }
         let args = [
             Arg::Int(id),
             Arg::int(self.payload),
@@ -286,9 +289,13 @@ impl Entry<'_> {
             Arg::text(marks.1),
             Arg::text(self.submission.secret.as_deref()),
             Arg::text(reason),
-            Arg::Int(REQUEST_ROWS),
         ];
         self.conn.exec(sql::ADMIT_REQUEST, &args).map(drop)
+    }
+
+    fn many(&self, event: EventNo) -> Result<bool, StoreError> {
+        let args = [Arg::Int(event), Arg::Int(REQUEST_ROWS - 1)];
+        self.conn.row(sql::ADMIT_REQUEST_MANY, &args)?.unwrap_or_default().flag(0)
     }
 
     /// A request's bytes are stored once, however many of its items need them.

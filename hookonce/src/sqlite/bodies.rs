@@ -14,12 +14,15 @@ use crate::store::{EventView, Run, StoreError};
 /// The runs, and the rows whose event or payload is gone.
 pub fn runs(inbox: &Conn, claimed: Vec<Claimed>) -> Result<(Vec<Run>, Vec<Claimed>), StoreError> {
     let (mut runs, mut gone) = (Vec::with_capacity(claimed.len()), Vec::new());
-    for claimed in claimed {
-        match inbox.row(sql::CLAIM_BODY, &[Arg::Int(claimed.event)])? {
-            Some(row) => runs.push(Run { event: Arc::new(view(claimed.event, row)?), claimed }),
-            None => gone.push(claimed),
+    inbox.reading(|| {
+        for claimed in claimed {
+            match inbox.row(sql::CLAIM_BODY, &[Arg::Int(claimed.event)])? {
+                Some(row) => runs.push(Run { event: Arc::new(view(claimed.event, row)?), claimed }),
+                None => gone.push(claimed),
+            }
         }
-    }
+        Ok(())
+    })?;
     Ok((runs, gone))
 }
 

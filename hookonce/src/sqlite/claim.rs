@@ -1,6 +1,6 @@
 //! Claims, renewals, releases. A claim gives a lease; whoever shows it again is believed, nobody else.
 
-use hookonce_core::claim::{Ask, Claimed, LOST_QUIET};
+use hookonce_core::claim::{self, Ask, Claimed, LOST_QUIET};
 use hookonce_core::lease::{Lease, Token};
 use hookonce_core::time::Micros;
 
@@ -13,8 +13,8 @@ pub fn claim(conn: &Conn, identity: &Identity, ask: &Ask, now: Micros) -> Result
     if ask.tokens.is_empty() || paused(conn, ask.consumer)? {
         return Ok(Vec::new());
     }
-    let due = due(conn, ask, now)?;
-    due.iter().zip(&ask.tokens).map(|(due, token)| take(conn, identity, ask, due, *token, now)).collect()
+    let due = due(conn, identity, ask, now)?;
+    due.into_iter().map(|due| take(conn, ask, due, now)).collect()
 }
 
 /// Whoever is paused gets nothing; what it owes is kept as it is.
@@ -25,64 +25,52 @@ fn paused(conn: &Conn, consumer: i64) -> Result<bool, StoreError> {
 
 /// A row that may be taken, as it stood before.
 struct Due {
-    seq: i64,
     id: i64,
-    /// Its last lease ended without an outcome.
-    lost: bool,
     until: Micros,
-    cancel: bool,
+    /// Still set: its last lease ended without an outcome.
+    token: Option<Token>,
+    /// As the claim leaves it, but for the lease.
+    claimed: Claimed,
 }
 
-fn due(conn: &Conn, ask: &Ask, now: Micros) -> Result<Vec<Due>, StoreError> {
+fn due(conn: &Conn, identity: &Identity, ask: &Ask, now: Micros) -> Result<Vec<Due>, StoreError> {
     let stmt = if ask.quiet { sql::CLAIM_DUE_QUIET } else { sql::CLAIM_DUE };
     let limit = if ask.quiet { 1 } else { ask.tokens.len() as i64 };
     let args = [Arg::Int(ask.consumer), Arg::Int(now), Arg::Int(LOST_QUIET), Arg::Int(limit)];
-    let found = conn.rows(stmt, &args)?.into_iter().map(|row| {
-        Ok(Due { seq: row.int(0)?, id: row.int(1)?, lost: row.flag(2)?, until: row.int(3)?, cancel: row.flag(4)? })
-    });
-    found.collect()
+    let rows = conn.rows(stmt, &args)?.into_iter().zip(&ask.tokens);
+    rows.map(|(row, token)| one(row, identity, ask, *token, now)).collect()
 }
 
-fn take(
-    conn: &Conn,
-    identity: &Identity,
-    ask: &Ask,
-    due: &Due,
-    token: Token,
-    now: Micros,
-) -> Result<Claimed, StoreError> {
+fn one(mut row: Row, identity: &Identity, ask: &Ask, token: Token, now: Micros) -> Result<Due, StoreError> {
+    let before = row.opt_bytes(2)?;
+    let claimed = Claimed {
+        lease: Lease { seq: row.int(0)?, epoch: row.int(12)? + 1, token, store: identity.generation },
+        id: row.int(1)?,
+        lane: row.int(5)?,
+        event: row.int(6)?,
+        consumer: ask.consumer,
+        generation: row.int(7)?,
+        attempts: row.int(8)?,
+        lost: claim::lost(row.int(9)?, before),
+        since: row.opt_int(10)?,
+        decided: row.opt_int(11)?,
+        cancel: row.flag(4)?,
+        now,
+    };
+    Ok(Due { id: claimed.id, until: row.int(3)?, token: before, claimed })
+}
+
+fn take(conn: &Conn, ask: &Ask, due: Due, now: Micros) -> Result<Claimed, StoreError> {
+    let lease = &due.claimed.lease;
     let until = now.saturating_add(ask.lease);
-    let args = [Arg::Int(due.seq), Arg::Int(until), Arg::Blob(&token), Arg::Int(ask.owner)];
-    let row = conn.row(sql::CLAIM_TAKE, &args)?;
-    let row = row.ok_or_else(|| StoreError::Failed("a work row left between two statements".into()))?;
-    if due.lost {
+    let args = [Arg::Int(lease.seq), Arg::Int(until), Arg::Blob(&lease.token), Arg::Int(ask.owner)];
+    if conn.exec(sql::CLAIM_TAKE, &args)? != 1 {
+        return Err(StoreError::Failed("a work row left between two statements".into()));
+    }
+    if due.token.is_some() {
         conn.exec(sql::CLAIM_LOST, &[Arg::Int(due.id), Arg::Int(due.until), Arg::Int(now)])?;
     }
-    claimed(&row, identity, ask, due, token, now)
-}
-
-fn claimed(
-    row: &Row,
-    identity: &Identity,
-    ask: &Ask,
-    due: &Due,
-    token: Token,
-    now: Micros,
-) -> Result<Claimed, StoreError> {
-    Ok(Claimed {
-        lease: Lease { seq: due.seq, epoch: row.int(7)?, token, store: identity.generation },
-        id: due.id,
-        lane: row.int(0)?,
-        event: row.int(1)?,
-        consumer: ask.consumer,
-        generation: row.int(2)?,
-        attempts: row.int(3)?,
-        lost: row.int(4)?,
-        since: row.opt_int(5)?,
-        decided: row.opt_int(6)?,
-        cancel: due.cancel,
-        now,
-    })
+    Ok(due.claimed)
 }
 
 /// The fence, as every statement that shows a lease begins its arguments.

@@ -8,7 +8,7 @@ use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode};
 
 use crate::sql::call::{Arg, Call, Row, Stmt, Tap, Value};
-use crate::sql::sqlite::{BEGIN, COMMIT, ROLLBACK};
+use crate::sql::sqlite::{BEGIN, BEGIN_READ, COMMIT, ROLLBACK};
 use crate::store::StoreError;
 
 /// Prepared statements kept by a connection: more than there are statement files.
@@ -84,6 +84,13 @@ impl Conn {
         self.exec(COMMIT, &[]).map(drop)
     }
 
+    /// Many reads of one state of the file: each by itself would lock it and look for the end of its log.
+    pub fn reading<T>(&self, read: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let read = self.exec(BEGIN_READ, &[]).and_then(|_| read());
+        self.rollback();
+        read
+    }
+
     /// Ends what is still open. Its own failure changes nothing: whatever was written is gone with the connection.
     pub fn rollback(&self) {
         if !self.db.is_autocommit() && self.exec(ROLLBACK, &[]).is_err() {
@@ -97,8 +104,10 @@ impl Conn {
     }
 }
 
+/// What is not bound is null, and a statement comes from the cache with nothing bound.
 fn bind(statement: &mut rusqlite::Statement<'_>, args: &[Arg<'_>]) -> rusqlite::Result<()> {
-    args.iter().enumerate().try_for_each(|(at, arg)| statement.raw_bind_parameter(at + 1, arg))
+    let said = args.iter().enumerate().filter(|(_, arg)| **arg != Arg::Null);
+    said.into_iter().try_for_each(|(at, arg)| statement.raw_bind_parameter(at + 1, arg))
 }
 
 impl ToSql for Arg<'_> {

@@ -26,19 +26,21 @@ pub fn settle(conn: &Conn, identity: &Identity, endings: &[Ending], now: Micros)
 fn one(conn: &Conn, identity: &Identity, ending: &Ending, now: Micros) -> Result<bool, StoreError> {
     let planted = planted!("settle-unfenced").then(|| whatever(conn, &ending.lease)).transpose()?;
     let lease = planted.as_ref().unwrap_or(&ending.lease);
-    let Some(gone) = (match &ending.how {
+    let work = match &ending.how {
         How::Later { delay, counted } => return later(conn, identity, lease, ending, *delay, *counted, now),
-        _ => conn.row(sql::SETTLE_GONE, &fence(lease, identity))?,
-    }) else {
-        return Ok(false);
+        How::Halted { .. } => conn.row(sql::SETTLE_WORK, &[Arg::Int(lease.seq)])?,
+        How::Closed(_) => None,
     };
-    match &ending.how {
-        How::Halted { kind, holds_lane, reason } => {
-            put_halted(conn, &gone, ending, *kind, reason, now)?;
+    if conn.exec(sql::SETTLE_GONE, &fence(lease, identity))? == 0 {
+        return Ok(false);
+    }
+    match (&ending.how, work) {
+        (How::Halted { kind, holds_lane, reason }, Some(work)) => {
+            put_halted(conn, &work, ending, *kind, reason, now)?;
             ended(conn, ending, *holds_lane, kind.state(), now)?;
         }
-        How::Closed(state) => ended(conn, ending, false, *state, now)?,
-        How::Later { .. } => {}
+        (How::Closed(state), _) => ended(conn, ending, false, *state, now)?,
+        _ => {}
     }
     Ok(true)
 }

@@ -10,5 +10,6 @@ mod files;
 mod first;
 mod groups;
 mod locks;
+mod plans;
 mod reads;
 mod tap;
