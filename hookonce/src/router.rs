@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookonce_core::route::Routing;
+use hookonce_core::route::{PASS_EVENTS, Routing};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -13,8 +13,12 @@ use crate::store::Passed;
 
 /// Looks by itself: the net below lost hints, and how other nodes' arrivals are seen.
 pub const POLL: Duration = Duration::from_secs(1);
-/// Arrivals come by the group: a pass of its own for each would cost the workers their commits.
+/// After an arrival: they come by the group, and a pass of its own for each would cost the workers their commits.
 pub const LINGER: Duration = Duration::from_millis(3);
+/// Under load a pass is followed by a pause of so many times what it took, at the most the longest: every pass is a
+/// flush, which acks have to wait behind, and the next one takes what came meanwhile at hardly more than the same cost.
+const PAUSE: u32 = 4;
+const LONGEST: Duration = Duration::from_millis(25);
 
 pub(crate) async fn run(node: Arc<Node>, routing: Arc<Routing>, stop: CancellationToken) {
     let mut patience = Patience::default();
@@ -22,18 +26,23 @@ pub(crate) async fn run(node: Arc<Node>, routing: Arc<Routing>, stop: Cancellati
     let mut unmatched = Unmatched::default();
     loop {
         let arrivals = node.hub.arrivals();
+        let began = Instant::now();
+        let mut rested = began;
         let next = match node.store.route(&routing).await {
             Ok(passed) => {
                 patience.success();
+                rested = Instant::now() + (began.elapsed() * PAUSE).min(LONGEST);
                 report_behind(&mut behind, &passed);
                 if let Some(events) = unmatched.due_to_say(passed.unmatched, Instant::now()) {
                     alarm::raise("unmatched", &format!("{events} events that no consumer takes are kept and held"));
                 }
                 passed.woken.iter().for_each(|consumer| node.hub.due(*consumer));
-                if passed.more && !stop.is_cancelled() {
-                    continue;
+                match passed.more && !stop.is_cancelled() {
+                    // There is as much as a pass holds, or somebody else's turn: nothing to wait for.
+                    true if passed.events >= PASS_EVENTS || passed.events == 0 => continue,
+                    true => rested,
+                    false => Instant::now() + POLL,
                 }
-                Instant::now() + POLL
             }
             Err(e) => match patience.trouble(&node, &e) {
                 After::End => return,
@@ -47,15 +56,16 @@ pub(crate) async fn run(node: Arc<Node>, routing: Arc<Routing>, stop: Cancellati
         tokio::select! {
             () = stop.cancelled() => return,
             () = sleep_until(next) => {}
-            () = arrivals, if patience.until.is_none() => linger(&stop).await,
+            () = arrivals, if patience.until.is_none() => linger(&stop, rested).await,
         }
     }
 }
 
-async fn linger(stop: &CancellationToken) {
+/// A moment for others that arrive together with this one, and not before the pause is over.
+async fn linger(stop: &CancellationToken, rested: Instant) {
     tokio::select! {
         () = stop.cancelled() => {}
-        () = sleep_until(Instant::now() + LINGER) => {}
+        () = sleep_until(rested.max(Instant::now() + LINGER)) => {}
     }
 }
 

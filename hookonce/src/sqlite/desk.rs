@@ -38,7 +38,7 @@ impl<A, R> Desk<A, R> {
         let failure = self.failure.clone();
         async move {
             taken?;
-            answered.await.unwrap_or_else(|_| Err(gone(&failure)))
+            answered.await.map_or_else(|_| Err(gone(&failure)), |(reply, _)| reply)
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The inbox file's writer: what an ack waits for. No user code, no delivery, nothing that another file could hold up.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,14 +59,14 @@ impl Counters {
 pub struct Group {
     pub now: Micros,
     pub counters: Counters,
-    pub tally: BTreeMap<(Arc<str>, String), u64>,
+    pub tally: BTreeMap<(Arc<str>, Cow<'static, str>), u64>,
     /// Some namespace has a floor: new keys must be asked for it.
     pub floors: bool,
 }
 
 impl Group {
-    pub fn count(&mut self, source: &Arc<str>, verdict: &str, by: u64) {
-        *self.tally.entry((source.clone(), verdict.to_owned())).or_default() += by;
+    pub fn count(&mut self, source: &Arc<str>, verdict: impl Into<Cow<'static, str>>, by: u64) {
+        *self.tally.entry((source.clone(), verdict.into())).or_default() += by;
     }
 
     pub fn next_event(&mut self) -> i64 {
@@ -113,7 +114,7 @@ impl Inbox {
         }
         if self.tallied >= TALLY_FOLD {
             for (source, verdict, count) in read_tally(&self.conn)? {
-                self.group.count(&source.into(), &verdict, count);
+                self.group.count(&source.into(), verdict, count);
             }
             self.conn.exec(sql::TALLY_CLEAR, &[])?;
         }

@@ -15,13 +15,15 @@ use tokio::sync::oneshot;
 
 use crate::store::{Passed, Refusals, StoreError, Swept};
 
-pub type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+/// The answer, and with it what a writer was asked: it was made on the asker's side and is given up there, for a thread
+/// that others wait for has better things to do.
+pub type Answer<A, R> = oneshot::Sender<(Result<R, StoreError>, Option<A>)>;
 
 #[derive(Debug)]
 pub struct Job<A, R> {
     pub ask: A,
     pub asked: Instant,
-    pub answer: Answer<R>,
+    pub answer: Answer<A, R>,
 }
 
 /// What the inbox file's writer is asked for.

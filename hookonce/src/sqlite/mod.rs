@@ -29,6 +29,7 @@ mod inbox;
 mod job;
 mod migrate;
 mod open;
+mod pace;
 mod queue;
 mod read;
 mod reader;

@@ -69,10 +69,10 @@ impl Reader {
     }
 
     /// A question that makes our own code panic is answered no: it must not take the store along (S40).
-    fn reply(&self, to: Answer<ReadReply>, run: impl FnOnce(&Reader) -> Result<ReadReply, StoreError>) {
+    fn reply(&self, to: Answer<ReadAsk, ReadReply>, run: impl FnOnce(&Reader) -> Result<ReadReply, StoreError>) {
         let answer = catch_unwind(AssertUnwindSafe(|| run(self)));
         // Whoever asked may be gone.
-        let _ = to.send(answer.unwrap_or_else(|_| Err(StoreError::Refused("the reader panicked on it".into()))));
+        let _ = to.send((answer.unwrap_or_else(|_| Err(StoreError::Refused("the reader panicked on it".into()))), None));
     }
 
     fn due(&self, consumer: i64) -> Result<ReadReply, StoreError> {

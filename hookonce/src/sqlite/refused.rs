@@ -20,7 +20,7 @@ pub const SAMPLE_BASE: i64 = 1 << 62;
 
 pub fn write(conn: &Conn, group: &mut Group, refusals: &Refusals) -> Result<(), StoreError> {
     for (source, reason, count) in &refusals.counts {
-        group.count(source, &format!("refused/{reason}"), *count);
+        group.count(source, format!("refused/{reason}"), *count);
     }
     let samples = refusals.samples.iter().take(SAMPLES_AT_ONCE);
     samples.clone().try_for_each(|sample| put(conn, sample))?;

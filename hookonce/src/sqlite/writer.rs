@@ -222,5 +222,5 @@ fn note<W: Writer>(writer: &W, error: &StoreError) {
 
 /// Whoever asked may be gone: the commit stands all the same.
 fn answer<A, R>(job: Job<A, R>, reply: Result<R, StoreError>) {
-    let _ = job.answer.send(reply);
+    let _ = job.answer.send((reply, Some(job.ask)));
 }
