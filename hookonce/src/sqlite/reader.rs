@@ -72,7 +72,8 @@ impl Reader {
     fn reply(&self, to: Answer<ReadAsk, ReadReply>, run: impl FnOnce(&Reader) -> Result<ReadReply, StoreError>) {
         let answer = catch_unwind(AssertUnwindSafe(|| run(self)));
         // Whoever asked may be gone.
-        let _ = to.send((answer.unwrap_or_else(|_| Err(StoreError::Refused("the reader panicked on it".into()))), None));
+        let _ =
+            to.send((answer.unwrap_or_else(|_| Err(StoreError::Refused("the reader panicked on it".into()))), None));
     }
 
     fn due(&self, consumer: i64) -> Result<ReadReply, StoreError> {
