@@ -73,6 +73,9 @@ fn sender(bed: &(dyn Bed + Sync), seed: u64, seen: &Seen) {
     seen.senders.fetch_add(1, Ordering::SeqCst);
 }
 
+/// More rows than there can be.
+const ALL: usize = 64;
+
 fn router(bed: &(dyn Bed + Sync), routing: &Routing, seen: &Seen) {
     while !seen.drained.load(Ordering::SeqCst) {
         routed(bed, routing);
@@ -94,10 +97,12 @@ fn worker(bed: &(dyn Bed + Sync), routing: &Routing, seed: u64, seen: &Seen) {
         if runs.is_empty() {
             bed.clock().advance(SECOND);
         }
-        if dice.one_in(10) {
+        // Until the first of them was fenced, whoever holds something is overtaken: no luck is needed for a zombie.
+        let never = seen.fenced.load(Ordering::SeqCst) == 0 && !runs.is_empty();
+        if never || dice.one_in(10) {
             // Its leases end while it is busy, and others take the rows: here the worker itself, asking again.
             bed.clock().advance(LEASE);
-            let again = super::ask(&*store, 1, 3, &mut draw);
+            let again = super::ask(&*store, 1, if never { ALL } else { 3 }, &mut draw);
             runs.extend(wait(store.claim(again)).expect("nothing is in the way"));
         }
         for run in &runs {
