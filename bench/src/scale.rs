@@ -12,8 +12,8 @@ pub struct Scale {
     pub deliveries: u64,
 }
 
-pub const FULL: Scale = Scale { pairs: 6, seconds: 5.0, ease: 1.0, identities: 1_000_000, deliveries: 30_000 };
-pub const SHORT: Scale = Scale { pairs: 5, seconds: 1.5, ease: 2.0, identities: 100_000, deliveries: 6_000 };
+pub const FULL: Scale = Scale { pairs: 6, seconds: 5.0, ease: 1.0, identities: 1_000_000, deliveries: 60_000 };
+pub const SHORT: Scale = Scale { pairs: 5, seconds: 1.5, ease: 2.0, identities: 100_000, deliveries: 20_000 };
 
 impl Scale {
     pub fn at_least(&self, bar: f64) -> Bar {

@@ -29,7 +29,6 @@ mod inbox;
 mod job;
 mod migrate;
 mod open;
-mod pace;
 mod queue;
 mod read;
 mod reader;

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// Why a value was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,14 +22,12 @@ struct State<T> {
     waiting: VecDeque<T>,
     /// Takers that sleep and have not been called. A call is a system call, and a busy writer needs none.
     asleep: usize,
-    /// How many they want before they are called.
-    wanted: usize,
     closed: bool,
 }
 
 impl<T> Queue<T> {
     pub fn new(limit: usize) -> Self {
-        let state = State { waiting: VecDeque::new(), asleep: 0, wanted: 1, closed: false };
+        let state = State { waiting: VecDeque::new(), asleep: 0, closed: false };
         Queue { state: Mutex::new(state), filled: Condvar::new(), limit }
     }
 
@@ -43,7 +40,7 @@ impl<T> Queue<T> {
             return Err(NotTaken::Full);
         }
         state.waiting.push_back(value);
-        let call = state.asleep > 0 && state.waiting.len() >= state.wanted;
+        let call = state.asleep > 0;
         state.asleep -= usize::from(call);
         drop(state);
         if call {
@@ -63,25 +60,6 @@ impl<T> Queue<T> {
             state.asleep += 1;
             state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        Some(choose(&mut state.waiting))
-    }
-
-    /// The same for a queue's only taker, which would rather have so many at once: once there is one, it waits so long
-    /// for the others.
-    pub fn gather(
-        &self,
-        wanted: usize,
-        patience: Duration,
-        choose: impl FnOnce(&mut VecDeque<T>) -> Vec<T>,
-    ) -> Option<Vec<T>> {
-        self.take(|_| Vec::new())?;
-        let mut state = self.lock();
-        state.wanted = wanted.min(self.limit);
-        state.asleep += 1;
-        let few = |state: &mut State<T>| state.waiting.len() < state.wanted && !state.closed;
-        let waited = self.filled.wait_timeout_while(state, patience, few);
-        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        (state.asleep, state.wanted) = (0, 1);
         Some(choose(&mut state.waiting))
     }
 
@@ -119,28 +97,5 @@ mod tests {
         assert_eq!(queue.push(5), Err(NotTaken::Closed));
         assert_eq!(queue.take(all), Some(vec![2, 4]));
         assert_eq!(queue.take(all), None);
-    }
-
-    #[test]
-    fn it_gathers_until_there_are_enough_or_the_time_is_over_or_no_more_can_come() {
-        let queue = Queue::new(8);
-        let enough = |n: i32| (0..n).try_for_each(|n| queue.push(n));
-        assert_eq!(enough(2), Ok(()));
-        assert_eq!(queue.gather(5, Duration::ZERO, all), Some(vec![0, 1]), "no time: what is there");
-        assert_eq!(enough(5), Ok(()));
-        assert_eq!(queue.gather(5, Duration::MAX, all), Some(vec![0, 1, 2, 3, 4]), "enough: no time");
-        std::thread::scope(|scope| {
-            let gathered = scope.spawn(|| queue.gather(3, Duration::MAX, all));
-            assert_eq!(enough(3), Ok(()));
-            assert_eq!(gathered.join().ok().flatten(), Some(vec![0, 1, 2]));
-            let gathered = scope.spawn(|| queue.gather(100, Duration::MAX, all));
-            assert_eq!(enough(8), Ok(()));
-            assert_eq!(gathered.join().ok().flatten().map(|all| all.len()), Some(8), "never more than fit");
-            let gathered = scope.spawn(|| queue.gather(3, Duration::MAX, all));
-            assert_eq!(enough(1), Ok(()));
-            queue.close();
-            assert_eq!(gathered.join().ok().flatten(), Some(vec![0]));
-        });
-        assert_eq!(queue.gather(3, Duration::MAX, all), None);
     }
 }

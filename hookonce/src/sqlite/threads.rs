@@ -3,12 +3,10 @@
 use std::io;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
-use std::time::Instant;
 
 use super::checkpoint::Wal;
 use super::inbox::Inbox;
 use super::job::{InboxJob, WorkJob};
-use super::pace::Pace;
 use super::queue::Queue;
 use super::reader::{ReadJob, Reader};
 use super::work::Work;
@@ -19,11 +17,8 @@ const READ_AT_ONCE: usize = 1;
 
 pub fn inbox(queue: Arc<Queue<InboxJob>>, mut inbox: Inbox, wal: Arc<Wal>) -> io::Result<JoinHandle<()>> {
     watched("hookonce-inbox", inbox.failure().clone(), move || {
-        let mut pace = Pace::default();
-        while let Some(jobs) = queue.gather(pace.wanted, pace.patience, Inbox::choose) {
-            let (began, taken) = (Instant::now(), jobs.len());
+        while let Some(jobs) = queue.take(Inbox::choose) {
             writer::group(&mut inbox, jobs);
-            pace.after(taken, began.elapsed(), queue.len());
             wal.between_groups(&inbox.conn);
         }
         wal.at_the_end(&inbox.conn);
