@@ -11,6 +11,8 @@ pub mod engine;
 pub mod inbox;
 mod janitor;
 mod node;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 mod router;
 pub mod sql;
 #[cfg(feature = "sqlite")]

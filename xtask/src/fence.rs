@@ -8,17 +8,17 @@ use crate::run::output;
 const FENCE: &[(&str, &[&str], &str)] = &[
     (
         "hookonce-core",
-        &["tokio", "rusqlite", "reqwest", "hyper", "axum", "rand", "tracing", "metrics", "getrandom"],
+        &["tokio", "rusqlite", "tokio-postgres", "reqwest", "hyper", "axum", "rand", "tracing", "metrics", "getrandom"],
         "core is pure: no clock, chance, driver, client",
     ),
     (
         "hookonce-http",
-        &["hookonce", "hookonce-destinations", "clap", "rusqlite", "reqwest"],
+        &["hookonce", "hookonce-destinations", "clap", "rusqlite", "tokio-postgres", "reqwest"],
         "ingest admits through the trait `Intake`",
     ),
     (
         "hookonce-destinations",
-        &["hookonce", "hookonce-http", "axum", "rusqlite", "clap"],
+        &["hookonce", "hookonce-http", "axum", "rusqlite", "tokio-postgres", "clap"],
         "code that sends stores nothing",
     ),
     (

@@ -15,12 +15,20 @@ pub struct Stmt {
     pub text: &'static str,
 }
 
+/// A value, or a column of values for a statement that works on a set (PostgreSQL; SQLite refuses columns).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Arg<'a> {
     Null,
     Int(i64),
     Text(&'a str),
     Blob(&'a [u8]),
+    Ints(&'a [i64]),
+    OptInts(&'a [Option<i64>]),
+    Bools(&'a [bool]),
+    Texts(&'a [&'a str]),
+    OptTexts(&'a [Option<&'a str>]),
+    Blobs(&'a [&'a [u8]]),
+    OptBlobs(&'a [Option<&'a [u8]>]),
 }
 
 impl<'a> Arg<'a> {

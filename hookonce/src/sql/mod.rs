@@ -3,5 +3,7 @@
 
 pub mod call;
 pub mod headers;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

@@ -117,6 +117,7 @@ impl ToSql for Arg<'_> {
             Arg::Int(n) => ValueRef::Integer(*n),
             Arg::Text(text) => ValueRef::Text(text.as_bytes()),
             Arg::Blob(bytes) => ValueRef::Blob(bytes),
+            _ => return Err(rusqlite::Error::ToSqlConversionFailure("a column is no value of SQLite".into())),
         }))
     }
 }

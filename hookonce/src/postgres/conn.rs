@@ -1,0 +1,359 @@
+//! Connections of the engine's own: the one place that runs SQL. A flight is sent as a whole and answered as a whole.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use deadpool::managed::{self, Metrics, RecycleError, RecycleResult};
+use futures_util::future::join_all;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Statement};
+
+use super::value;
+use crate::clock::Clock;
+use crate::sql::call::{Arg, Call, Row, Stmt, Tap};
+use crate::sql::postgres::{BEGIN, COMMIT, ROLLBACK};
+use crate::store::StoreError;
+
+/// Serialization failures and deadlocks are the verb's own business that often.
+const TRIES: usize = 8;
+
+/// A connection. Clones are the same one.
+#[derive(Clone)]
+pub struct Conn(Arc<Inner>);
+
+struct Inner {
+    client: Client,
+    /// By their texts: a name may stand for another text in a test.
+    prepared: Mutex<HashMap<&'static str, Statement>>,
+    state: Arc<State>,
+    tap: Option<Arc<dyn Tap>>,
+    clock: Option<Arc<dyn Clock>>,
+}
+
+/// What is known of a connection beside its answers.
+#[derive(Debug, Default)]
+struct State {
+    /// The server warned of something: behind a commit, that it may not be where it should be.
+    warned: AtomicBool,
+    /// The last error was a conflict of transactions: the same again may pass.
+    conflict: AtomicBool,
+    /// A transaction begins with the next flight.
+    begins: AtomicBool,
+    /// A transaction is open, as far as we know.
+    open: AtomicBool,
+    /// What it wrote is not to stay, although it failed in nothing.
+    nothing: AtomicBool,
+    /// Not to be used again.
+    spoilt: AtomicBool,
+}
+
+impl fmt::Debug for Conn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Conn").field("state", &self.0.state).finish_non_exhaustive()
+    }
+}
+
+/// What a transaction came to.
+#[derive(Debug)]
+pub enum Ended<T> {
+    Committed(T),
+    /// Nothing of it is there.
+    RolledBack(StoreError),
+    /// The commit was asked for and its answer is no clear one: it may be there, and it may still come.
+    Unknown(T, StoreError),
+}
+
+impl Conn {
+    /// Runs the calls in order in one flight and gives each one's rows. None may need another's answer. Behind the first
+    /// that fails the others fail too, if a transaction is open.
+    pub async fn run(&self, calls: &[Call<'_>]) -> Result<Vec<Vec<Row>>, StoreError> {
+        let (ready, stopped) = self.tapped(calls);
+        let mut begun = Vec::with_capacity(ready.len() + 1);
+        let begins = self.0.state.begins.swap(false, Relaxed);
+        if begins {
+            self.before(BEGIN)?;
+            begun.push(Call::new(BEGIN, &[]));
+            self.0.state.open.store(true, Relaxed);
+        }
+        begun.extend_from_slice(ready);
+        let mut answers = self.flight(&begun).await?;
+        if begins {
+            answers.remove(0);
+            self.after(BEGIN)?;
+        }
+        ready.iter().try_for_each(|call| self.after(call.stmt))?;
+        stopped.map_or(Ok(answers), Err)
+    }
+
+    /// One call with an answer.
+    pub async fn rows(&self, stmt: &'static Stmt, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError> {
+        Ok(self.run(&[Call::new(stmt, args)]).await?.pop().unwrap_or_default())
+    }
+
+    /// The first row of an answer.
+    pub async fn row(&self, stmt: &'static Stmt, args: &[Arg<'_>]) -> Result<Option<Row>, StoreError> {
+        Ok(self.rows(stmt, args).await?.into_iter().next())
+    }
+
+    /// One call without an answer: how many rows it changed.
+    pub async fn exec(&self, stmt: &'static Stmt, args: &[Arg<'_>]) -> Result<u64, StoreError> {
+        if self.0.state.begins.load(Relaxed) {
+            self.run(&[]).await?;
+        }
+        self.before(stmt)?;
+        self.clock(&[Call::new(stmt, args)]).await?;
+        let statement = self.prepared(stmt).await?;
+        let changed = self.0.client.execute_raw(&statement, args).await.map_err(|error| self.judge(&error))?;
+        self.after(stmt)?;
+        Ok(changed)
+    }
+
+    /// What this transaction has written so far must not stay, and what it answers is the answer all the same.
+    pub fn leave_nothing(&self) {
+        self.0.state.nothing.store(true, Relaxed);
+    }
+
+    /// Runs a transaction to its end. It begins with the first flight of `run`.
+    pub async fn transaction<T, Fut>(&self, run: impl FnOnce(Conn) -> Fut) -> Ended<T>
+    where
+        Fut: Future<Output = Result<T, StoreError>>,
+    {
+        self.0.state.conflict.store(false, Relaxed);
+        self.0.state.nothing.store(false, Relaxed);
+        self.0.state.begins.store(true, Relaxed);
+        match run(self.clone()).await {
+            Ok(value) if self.0.state.nothing.swap(false, Relaxed) => {
+                self.rollback().await;
+                Ended::Committed(value)
+            }
+            Ok(value) if self.0.state.begins.swap(false, Relaxed) => Ended::Committed(value),
+            Ok(value) => match self.commit().await {
+                Ok(()) => Ended::Committed(value),
+                Err(error) => {
+                    self.rollback().await;
+                    Ended::Unknown(value, error)
+                }
+            },
+            Err(error) => {
+                self.rollback().await;
+                Ended::RolledBack(error)
+            }
+        }
+    }
+
+    /// A warning behind it says that a wait for a standby was given up: committed here, perhaps not there.
+    async fn commit(&self) -> Result<(), StoreError> {
+        self.0.state.warned.store(false, Relaxed);
+        self.rows(COMMIT, &[]).await?;
+        self.0.state.open.store(false, Relaxed);
+        if self.0.state.warned.load(Relaxed) {
+            return Err(StoreError::Busy("the server does not say that the commit is on the standby".into()));
+        }
+        Ok(())
+    }
+
+    /// Ends what is still open; a connection on which that fails is closed, and the server ends it.
+    async fn rollback(&self) {
+        let unbegun = self.0.state.begins.swap(false, Relaxed);
+        if unbegun || !self.0.state.open.load(Relaxed) {
+            return;
+        }
+        match self.rows(ROLLBACK, &[]).await {
+            Ok(_) => self.0.state.open.store(false, Relaxed),
+            Err(_) => self.0.state.spoilt.store(true, Relaxed),
+        }
+    }
+
+    /// Whether the last error was a conflict of transactions: nobody's fault, and the same again may pass.
+    pub fn conflicted(&self) -> bool {
+        self.0.state.conflict.load(Relaxed)
+    }
+
+    /// Never used again: nothing is known of what stands on it.
+    pub fn spoil(&self) {
+        self.0.state.spoilt.store(true, Relaxed);
+    }
+
+    fn usable(&self) -> bool {
+        let state = &self.0.state;
+        !self.0.client.is_closed() && !state.spoilt.load(Relaxed) && !state.open.load(Relaxed)
+    }
+
+    /// As many of the calls as the tap lets pass, and what it says of the next one.
+    fn tapped<'c, 'a>(&self, calls: &'c [Call<'a>]) -> (&'c [Call<'a>], Option<StoreError>) {
+        for (at, call) in calls.iter().enumerate() {
+            if let Err(error) = self.before(call.stmt) {
+                return (&calls[..at], Some(error));
+            }
+        }
+        (calls, None)
+    }
+
+    fn before(&self, stmt: &Stmt) -> Result<(), StoreError> {
+        self.0.tap.as_ref().map_or(Ok(()), |tap| tap.before(stmt.name))
+    }
+
+    fn after(&self, stmt: &Stmt) -> Result<(), StoreError> {
+        self.0.tap.as_ref().map_or(Ok(()), |tap| tap.after(stmt.name))
+    }
+
+    /// Sends all, then judges each answer: behind a call that failed a commit succeeds, and is a rollback.
+    async fn flight(&self, calls: &[Call<'_>]) -> Result<Vec<Vec<Row>>, StoreError> {
+        let mut statements = Vec::with_capacity(calls.len());
+        for call in calls {
+            statements.push(self.prepared(call.stmt).await?);
+        }
+        self.clock(calls).await?;
+        let asked = calls.iter().zip(&statements).map(|(call, statement)| self.query(statement, call.args));
+        join_all(asked).await.into_iter().collect()
+    }
+
+    async fn query(&self, statement: &Statement, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError> {
+        let args: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> = args.iter().map(|arg| arg as _).collect();
+        let rows = self.0.client.query(statement, &args).await.map_err(|error| self.judge(&error))?;
+        rows.iter().map(value::row).collect()
+    }
+
+    async fn prepared(&self, stmt: &'static Stmt) -> Result<Statement, StoreError> {
+        let known = self.known().get(stmt.text).cloned();
+        if let Some(statement) = known {
+            return Ok(statement);
+        }
+        let statement = self.0.client.prepare(stmt.text).await.map_err(|error| self.judge(&error))?;
+        self.known().insert(stmt.text, statement.clone());
+        Ok(statement)
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<&'static str, Statement>> {
+        self.0.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A test's clock goes along with each flight that could ask for it.
+    async fn clock(&self, calls: &[Call<'_>]) -> Result<(), StoreError> {
+        let asks = calls.iter().any(|call| ![BEGIN, COMMIT, ROLLBACK].contains(&call.stmt));
+        let Some(clock) = self.0.clock.as_ref().filter(|_| asks) else { return Ok(()) };
+        let set = format!("set hookonce.now_us = '{}'", clock.now());
+        self.0.client.batch_execute(&set).await.map_err(|error| self.judge(&error))
+    }
+
+    fn judge(&self, error: &tokio_postgres::Error) -> StoreError {
+        let conflict = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+        self.0.state.conflict.store(error.code().is_some_and(|code| conflict.contains(code)), Relaxed);
+        value::remedy(error)
+    }
+}
+
+/// How connections of one kind are made.
+pub struct Maker {
+    pub config: Config,
+    pub tap: Option<Arc<dyn Tap>>,
+    pub clock: Option<Arc<dyn Clock>>,
+}
+
+impl fmt::Debug for Maker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Maker")
+    }
+}
+
+impl Maker {
+    pub async fn connect(&self) -> Result<Conn, tokio_postgres::Error> {
+        let (client, mut connection) = self.config.connect(NoTls).await?;
+        let state = Arc::new(State::default());
+        let seen = state.clone();
+        tokio::spawn(async move {
+            while let Some(message) = std::future::poll_fn(|cx| connection.poll_message(cx)).await {
+                match message {
+                    Ok(AsyncMessage::Notice(notice)) if is_warning(&notice) => seen.warned.store(true, Relaxed),
+                    Ok(_) => {}
+                    // Whoever waits for an answer is told.
+                    Err(_) => break,
+                }
+            }
+        });
+        let (tap, clock) = (self.tap.clone(), self.clock.clone());
+        Ok(Conn(Arc::new(Inner { client, prepared: Mutex::default(), state, tap, clock })))
+    }
+}
+
+fn is_warning(notice: &tokio_postgres::error::DbError) -> bool {
+    notice.parsed_severity() == Some(tokio_postgres::error::Severity::Warning)
+}
+
+impl managed::Manager for Maker {
+    type Type = Conn;
+    type Error = tokio_postgres::Error;
+
+    async fn create(&self) -> Result<Conn, tokio_postgres::Error> {
+        self.connect().await
+    }
+
+    async fn recycle(&self, conn: &mut Conn, _: &Metrics) -> RecycleResult<tokio_postgres::Error> {
+        if conn.usable() { Ok(()) } else { Err(RecycleError::message("it is not what it was")) }
+    }
+}
+
+/// Connections of one kind, at most so many.
+#[derive(Clone, Debug)]
+pub struct Pool(managed::Pool<Maker>);
+
+/// A connection that goes back when it is dropped.
+pub type Held = managed::Object<Maker>;
+
+impl Pool {
+    /// `wait`: how long a connection may take to be had.
+    pub fn new(maker: Maker, size: usize, wait: Duration) -> Result<Pool, StoreError> {
+        let pool = managed::Pool::builder(maker)
+            .max_size(size.max(1))
+            .wait_timeout(Some(wait))
+            .create_timeout(Some(wait))
+            .runtime(deadpool::Runtime::Tokio1)
+            .build();
+        pool.map(Pool).map_err(|error| StoreError::Failed(error.to_string()))
+    }
+
+    pub async fn get(&self) -> Result<Held, StoreError> {
+        self.0.get().await.map_err(|error| match error {
+            managed::PoolError::Backend(error) => unreachable_now(value::remedy(&error)),
+            managed::PoolError::Closed => StoreError::Closed,
+            other => StoreError::Busy(format!("no connection to the database: {other}")),
+        })
+    }
+
+    /// Begins, runs, commits. Conflicts of transactions are run again. An error of the commit itself leaves open whether
+    /// it is there: the verb is safe to repeat.
+    pub async fn tx<T, F, Fut>(&self, run: F) -> Result<T, StoreError>
+    where
+        F: Fn(Conn) -> Fut,
+        Fut: Future<Output = Result<T, StoreError>>,
+    {
+        let mut tries = 0;
+        loop {
+            let held = self.get().await?;
+            let conn: Conn = (*held).clone();
+            tries += 1;
+            match conn.transaction(&run).await {
+                Ended::Committed(value) => return Ok(value),
+                Ended::RolledBack(_) if conn.conflicted() && tries < TRIES => {}
+                Ended::RolledBack(error) | Ended::Unknown(_, error) => return Err(error),
+            }
+        }
+    }
+
+    /// No more connections are given out.
+    pub fn close(&self) {
+        self.0.close();
+    }
+}
+
+/// A database that is not there yet, or not any more, is waited for; only one that is there and wrong has failed.
+fn unreachable_now(error: StoreError) -> StoreError {
+    match error {
+        StoreError::Failed(why) | StoreError::Refused(why) => StoreError::Busy(why),
+        other => other,
+    }
+}

@@ -1,0 +1,73 @@
+//! The shared store: one PostgreSQL database, any number of nodes (`engine.md` section 7).
+//!
+//! Here: the store as its users see it ([`store`]) and how it is opened ([`open`]). Verbs run on pooled connections
+//! ([`conn`]), each in a task of its own, so that whoever stops waiting only loses the answer; admissions share commits
+//! ([`group`]). Each verb's statements stand in the file of its name. Not here: decisions.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::sql::call::Tap;
+
+#[cfg(feature = "testkit")]
+pub mod bed;
+pub mod conn;
+mod migrate;
+mod now;
+mod open;
+#[cfg(feature = "testkit")]
+pub mod sheets;
+mod store;
+mod value;
+
+pub use open::OpenError;
+pub use store::PostgresStore;
+
+/// What a store is opened with. The defaults are those of a server; tests bring their own clock, seed and patience.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Instead of the database's clock. Only a database whose `now_us()` listens to it obeys: see `bed`.
+    pub clock: Option<Arc<dyn Clock>>,
+    /// Makes a new store's name, so that a test's store has the same one each time.
+    pub seed: Option<u64>,
+    /// How long a statement waits for a lock that somebody else holds.
+    pub lock_wait: Duration,
+    /// How long a statement of the engine may take.
+    pub statement_limit: Duration,
+    /// How long after it was asked an admission may still be begun.
+    pub ack_patience: Duration,
+    /// How long a read of a person may take.
+    pub read_limit: Duration,
+    /// How long a connection may take to be had.
+    pub connect_wait: Duration,
+    /// Admission groups under way at once.
+    pub writers: usize,
+    /// Connections for routing and work.
+    pub work: usize,
+    /// Connections for people.
+    pub readers: usize,
+    /// Runs although the database says that it may lose what it has confirmed.
+    pub may_lose_commits: bool,
+    /// Sees every statement.
+    pub tap: Option<Arc<dyn Tap>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            clock: None,
+            seed: None,
+            lock_wait: Duration::from_secs(2),
+            statement_limit: Duration::from_secs(5),
+            ack_patience: Duration::from_secs(5),
+            read_limit: Duration::from_secs(5),
+            connect_wait: Duration::from_secs(5),
+            writers: 2,
+            work: 8,
+            readers: 2,
+            may_lose_commits: false,
+            tap: None,
+        }
+    }
+}

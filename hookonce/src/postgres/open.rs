@@ -1,0 +1,174 @@
+//! Opening a store: a database that keeps what it confirms, our schema in it, this process signed in.
+
+use std::time::Duration;
+
+use tokio_postgres::config::TargetSessionAttrs;
+use tokio_postgres::{Client, Config, NoTls};
+
+use super::conn::{Conn, Maker, Pool};
+use super::{Options, migrate};
+use crate::sql::call::Arg;
+use crate::sql::postgres as sql;
+use crate::store::{Identity, StoreError};
+
+/// Why a store does not open.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("the address of the database is none: {0}\nhint: `postgres://user@host:5432/database`")]
+    Address(#[source] tokio_postgres::Error),
+    #[error("the database has the schema {found}, this program knows {ours}\nhint: start the newer program")]
+    Newer { found: usize, ours: usize },
+    #[error("PostgreSQL {found} is too old\nhint: {OLDEST} or later is needed")]
+    TooOld { found: String },
+    #[error("the database takes no writes\nhint: it is a standby or set to read only: name the primary")]
+    ReadOnly,
+    #[error(
+        "the database's `{name}` is `{found}`\nhint: an answered request could be lost, so hookonce does not start; set it to `{want}`"
+    )]
+    Setting { name: &'static str, found: String, want: &'static str },
+    #[error("PostgreSQL says: {0}")]
+    Postgres(#[from] tokio_postgres::Error),
+    #[error("the store does not answer: {0}")]
+    Store(#[from] StoreError),
+}
+
+/// The first version that is tested, as the server counts.
+const OLDEST: i32 = 14;
+
+/// A database that is ours to write, and connections to it.
+#[derive(Debug)]
+pub struct Opened {
+    pub ingest: Pool,
+    pub work: Pool,
+    pub read: Pool,
+    pub identity: Identity,
+}
+
+pub async fn open(url: &str, options: &Options) -> Result<Opened, OpenError> {
+    let mut config: Config = url.parse().map_err(OpenError::Address)?;
+    config.connect_timeout(options.connect_wait).application_name("hookonce");
+    config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    prepare(&config, options).await?;
+    let pool = |config: Config, size| {
+        let maker = Maker { config, tap: options.tap.clone(), clock: options.clock.clone() };
+        Pool::new(maker, size, options.connect_wait)
+    };
+    let engine = session(&config, &[PLANS, &limits(options.lock_wait, options.statement_limit)]);
+    let reading = session(&config, &[&limits(options.lock_wait, options.read_limit), READ_ONLY]);
+    let work = pool(engine.clone(), options.work)?;
+    let conn = work.get().await?;
+    let identity = enter(&work, &conn, options).await?;
+    drop(conn);
+    let (ingest, read) = (pool(engine, options.writers + 1)?, pool(reading, options.readers)?);
+    Ok(Opened { ingest, work, read, identity })
+}
+
+/// Statistics say little about a queue: a small or just vacuumed table would be walked, and a known hot lane would
+/// change the index.
+const PLANS: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off \
+                     -c enable_mergejoin=off -c enable_bitmapscan=off -c jit=off";
+const READ_ONLY: &str = "-c default_transaction_read_only=on";
+
+fn limits(lock: Duration, statement: Duration) -> String {
+    format!("-c lock_timeout={} -c statement_timeout={}", lock.as_millis(), statement.as_millis())
+}
+
+/// Connections with these settings, behind those that the address asks for.
+fn session(config: &Config, settings: &[&str]) -> Config {
+    let mut config = config.clone();
+    let asked = config.get_options().unwrap_or_default().to_owned();
+    config.options(format!("{asked} {}", settings.join(" ")));
+    config
+}
+
+/// What must be true of the database before anything is built on it, and our schema in it.
+async fn prepare(config: &Config, options: &Options) -> Result<(), OpenError> {
+    let db = match connect(config).await {
+        // One that takes no writes is turned away by name.
+        Err(error) => match connect(config.clone().target_session_attrs(TargetSessionAttrs::Any)).await {
+            Ok(db) => db,
+            Err(_) => return Err(error.into()),
+        },
+        Ok(db) => db,
+    };
+    sound(&db, options).await?;
+    migrate::up(&db).await
+}
+
+/// The connection ends with its client.
+async fn connect(config: &Config) -> Result<Client, tokio_postgres::Error> {
+    let (client, connection) = config.connect(NoTls).await?;
+    tokio::spawn(connection);
+    Ok(client)
+}
+
+async fn sound(db: &Client, options: &Options) -> Result<(), OpenError> {
+    let asked = "select current_setting('server_version_num')::int, current_setting('server_version'),
+        current_setting('transaction_read_only'), current_setting('synchronous_commit'), current_setting('fsync'),
+        current_setting('server_encoding')";
+    let row = db.query_one(asked, &[]).await?;
+    if row.try_get::<_, i32>(0)? < OLDEST * 10_000 {
+        return Err(OpenError::TooOld { found: row.try_get(1)? });
+    }
+    if row.try_get::<_, String>(2)? == "on" {
+        return Err(OpenError::ReadOnly);
+    }
+    for (at, name) in [(3, "synchronous_commit"), (4, "fsync")] {
+        let found: String = row.try_get(at)?;
+        if found == "off" && !options.may_lose_commits {
+            return Err(OpenError::Setting { name, found, want: "on" });
+        }
+    }
+    match row.try_get::<_, String>(5)? {
+        found if found != "UTF8" => Err(OpenError::Setting { name: "server_encoding", found, want: "UTF8" }),
+        _ => Ok(()),
+    }
+}
+
+/// Signs this process in. What those held that have said good-bye is due now.
+async fn enter(pool: &Pool, conn: &Conn, options: &Options) -> Result<Identity, StoreError> {
+    let fresh = fresh_id(options);
+    pool.tx(|conn| {
+        let fresh = &fresh;
+        async move {
+            name(&conn, "store_id", fresh).await?;
+            name(&conn, "generation", "1").await
+        }
+    })
+    .await?;
+    let version = Arg::Text(env!("CARGO_PKG_VERSION"));
+    let row = conn.row(sql::NODE_ENTER, &[version]).await?;
+    conn.exec(sql::NODE_DUE, &[]).await?;
+    Ok(Identity {
+        store: setting(conn, "store_id").await?.unwrap_or_default(),
+        generation: number(conn, "generation").await?,
+        instance: row.unwrap_or_default().int(0)?,
+    })
+}
+
+/// Only the first who says it.
+async fn name(conn: &Conn, name: &str, value: &str) -> Result<(), StoreError> {
+    conn.exec(sql::SETTING_NEW, &[Arg::Text(name), Arg::Blob(value.as_bytes())]).await.map(drop)
+}
+
+fn fresh_id(options: &Options) -> String {
+    let mut bytes = [0u8; 16];
+    match options.seed {
+        Some(seed) => bytes[..8].copy_from_slice(&seed.to_be_bytes()),
+        None => getrandom::fill(&mut bytes).expect("the system has random numbers"),
+    }
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+pub async fn setting(conn: &Conn, name: &str) -> Result<Option<String>, StoreError> {
+    match conn.row(sql::SETTING_GET, &[Arg::Text(name)]).await? {
+        Some(mut row) => Ok(Some(String::from_utf8_lossy(&row.blob(0)?).into_owned())),
+        None => Ok(None),
+    }
+}
+
+/// 0 where it is not set.
+pub async fn number(conn: &Conn, name: &str) -> Result<i64, StoreError> {
+    let text = setting(conn, name).await?.unwrap_or_else(|| "0".to_owned());
+    text.parse().map_err(|_| StoreError::Failed(format!("the setting `{name}` is no number")))
+}

@@ -1,0 +1,151 @@
+//! The store as its users see it: each verb runs in a task of its own.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_util::future::{BoxFuture, FutureExt as _, ready};
+use hookonce_core::admit::{Admission, Submission};
+use hookonce_core::claim::Ask;
+use hookonce_core::command::{Command, Refused, Who};
+use hookonce_core::consumer::Consumer;
+use hookonce_core::lease::Lease;
+use hookonce_core::route::Routing;
+use hookonce_core::settle::{Ending, Settled};
+use hookonce_core::time::Micros;
+use tokio::runtime::Handle;
+
+use super::conn::Pool;
+use super::now::Now;
+use super::open::{self, OpenError, Opened};
+use super::{Options, now};
+use crate::sql::call::Arg;
+use crate::sql::postgres as sql;
+use crate::store::{Identity, Passed, Refusals, Run, Store, StoreError, Swept, Verb};
+use crate::view::{Page, Query};
+
+/// What every verb stands on. Clones are the same.
+#[derive(Clone, Debug)]
+pub struct Base {
+    pub identity: Identity,
+    /// Admissions.
+    pub ingest: Pool,
+    /// Routing, work, commands.
+    pub work: Pool,
+    /// Reads of people.
+    pub read: Pool,
+    pub now: Arc<Now>,
+}
+
+#[derive(Debug)]
+pub struct PostgresStore {
+    base: Base,
+    /// Where its tasks run: whoever asks may be on another runtime, or on none.
+    runtime: Handle,
+}
+
+impl PostgresStore {
+    /// Opens the store in the database at `url`, or makes a new one there. Its tasks run on the runtime that this is
+    /// called on.
+    pub async fn open(url: &str, options: Options) -> Result<PostgresStore, OpenError> {
+        let Opened { ingest, work, read, identity } = open::open(url, &options).await?;
+        let now = Arc::new(Now::new(options.clock.clone()));
+        now::look(&work, &now).await?;
+        let base = Base { identity, ingest, work, read, now };
+        Ok(PostgresStore { base, runtime: Handle::current() })
+    }
+
+    /// Runs a verb in a task of its own: who drops the future only loses the answer.
+    fn verb<T, Fut>(&self, run: impl FnOnce(Base) -> Fut) -> Verb<'static, T>
+    where
+        T: Send + 'static,
+        Fut: Future<Output = Result<T, StoreError>> + Send + 'static,
+    {
+        let task = self.runtime.spawn(run(self.base.clone()));
+        async move { task.await.unwrap_or_else(|error| Err(ended(error))) }.boxed()
+    }
+}
+
+/// A panic of ours is one verb's; a runtime that is gone is the end of the process.
+fn ended(error: tokio::task::JoinError) -> StoreError {
+    if error.is_panic() { StoreError::Refused("the store panicked on it".into()) } else { StoreError::Closed }
+}
+
+/// Until its helper has landed.
+fn unbuilt<T: Send + 'static>(verb: &str) -> Verb<'static, T> {
+    ready(Err(StoreError::Busy(format!("`{verb}` is not there yet")))).boxed()
+}
+
+impl Store for PostgresStore {
+    fn identity(&self) -> Identity {
+        self.base.identity.clone()
+    }
+
+    fn now(&self) -> Micros {
+        self.base.now.now()
+    }
+
+    fn admit(&self, _: Submission) -> Verb<'_, Admission> {
+        unbuilt("admit")
+    }
+
+    fn refused(&self, _: Refusals) -> Verb<'_, ()> {
+        unbuilt("refused")
+    }
+
+    fn configure(&self, _: Vec<Consumer>) -> Verb<'_, Routing> {
+        unbuilt("configure")
+    }
+
+    fn rule(&self, _: &str, _: &str) -> Verb<'_, i64> {
+        unbuilt("rule")
+    }
+
+    fn route<'a>(&'a self, _: &'a Routing) -> Verb<'a, Passed> {
+        unbuilt("route")
+    }
+
+    fn claim(&self, _: Ask) -> Verb<'_, Vec<Run>> {
+        unbuilt("claim")
+    }
+
+    fn renew(&self, _: Vec<Lease>, _: Micros) -> Verb<'_, Vec<Lease>> {
+        unbuilt("renew")
+    }
+
+    fn release(&self, _: Vec<Lease>) -> Verb<'_, ()> {
+        unbuilt("release")
+    }
+
+    fn settle(&self, _: Vec<Ending>, _: Option<Ask>) -> Verb<'_, (Vec<Settled>, Vec<Run>)> {
+        unbuilt("settle")
+    }
+
+    fn command(&self, _: Command, _: Who) -> Verb<'_, Result<i64, Refused>> {
+        unbuilt("command")
+    }
+
+    fn sweep(&self) -> Verb<'_, Swept> {
+        unbuilt("sweep")
+    }
+
+    fn read(&self, _: Query) -> Verb<'_, Page> {
+        unbuilt("read")
+    }
+
+    fn ready(&self) -> Verb<'_, ()> {
+        self.verb(|base| async move { base.ingest.get().await?.exec(sql::READY, &[]).await.map(drop) })
+    }
+
+    fn next_due(&self, _: i64) -> Verb<'_, (Option<Micros>, Micros)> {
+        unbuilt("next_due")
+    }
+
+    fn close(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.verb(|base| async move {
+            let instance = Arg::Int(base.identity.instance);
+            let left = base.work.get().await?.exec(sql::NODE_LEAVE, &[instance]).await;
+            [&base.ingest, &base.work, &base.read].into_iter().for_each(Pool::close);
+            left.map(drop)
+        })
+    }
+}

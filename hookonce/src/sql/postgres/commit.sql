@@ -1,0 +1,2 @@
+-- Durable when it returns without a warning.
+commit

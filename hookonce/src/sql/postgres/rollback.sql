@@ -1,0 +1,2 @@
+-- What was written is gone.
+rollback
