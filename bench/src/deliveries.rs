@@ -45,6 +45,7 @@ async fn bare(address: SocketAddr, deliveries: u64) -> Result<f64> {
     let client = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(CONCURRENCY).build()?;
     let body = bytes::Bytes::from(vec![b'x'; 1_100]);
     let left = Arc::new(AtomicU64::new(RUN_UP + deliveries));
+    let already = count(address).await?;
     let mut tasks = JoinSet::new();
     for _ in 0..CONCURRENCY {
         let (client, left, body) = (client.clone(), left.clone(), body.clone());
@@ -56,7 +57,7 @@ async fn bare(address: SocketAddr, deliveries: u64) -> Result<f64> {
             anyhow::Ok(())
         });
     }
-    let rate = arrivals(address, count(address).await?, deliveries).await?;
+    let rate = arrivals(address, already, deliveries).await?;
     while let Some(done) = tasks.join_next().await {
         done??;
     }
