@@ -16,10 +16,12 @@ use crate::store::StoreError;
 
 /// Frames (pages of 8 KiB) from which a checkpoint is begun: 128 MiB.
 pub const START_FRAMES: i64 = 16_384;
-/// Frames that the writer may have to copy itself between two groups.
-const LEFT_FRAMES: i64 = 400;
+/// Frames that the writer may have to copy itself between two groups: it flushes them too, and every ack waits for it.
+const LEFT_FRAMES: i64 = 64;
 /// Passive rounds before the writer is asked anyway.
 const ROUNDS: usize = 8;
+/// The thread gives way to those that somebody waits for.
+const NICE: i32 = 10;
 /// 1 GiB: somebody reads for a very long time.
 const ALARM_FRAMES: i64 = 131_072;
 /// 4 GiB: nothing is taken any more, the disk belongs to others too.
@@ -99,7 +101,9 @@ impl Wal {
 
     fn rounds(&self, conn: &Conn) -> Result<(), StoreError> {
         for _ in 0..ROUNDS {
-            let (log, copied) = checkpoint(conn, sql::CHECKPOINT_PASSIVE)?;
+            let (_, copied) = checkpoint(conn, sql::CHECKPOINT_PASSIVE)?;
+            // A pass answers with the log as it found it; the writer has gone on meanwhile.
+            let (log, _) = checkpoint(conn, sql::CHECKPOINT_NOOP)?;
             if log - copied <= LEFT_FRAMES {
                 break;
             }
@@ -151,6 +155,8 @@ impl Stop {
 
 /// The thread.
 pub fn run(files: &[(Conn, Arc<Wal>)], stop: &Stop) {
+    // Of this thread alone. Where it is refused, checkpoints take their share like everybody.
+    let _ = rustix::process::nice(NICE);
     while !stop.wait() {
         files.iter().for_each(|(conn, wal)| wal.judge(wal.look(conn)));
     }
