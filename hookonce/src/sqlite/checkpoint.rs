@@ -1,6 +1,7 @@
 //! Checkpoints, on their own thread and connections. A passive one alone never lets the WAL begin anew under steady
 //! load; so when little is left, the file's writer finishes it between two groups.
 
+use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -88,7 +89,7 @@ impl Wal {
         }
     }
 
-    fn look(&self, conn: &Conn) -> Result<(), StoreError> {
+    fn look(&self, conn: &Conn, data: &File) -> Result<(), StoreError> {
         if !self.sound() {
             return Ok(());
         }
@@ -96,12 +97,15 @@ impl Wal {
         self.frames.store(log, Ordering::Relaxed);
         metrics::gauge!("hookonce_wal_frames", "file" => self.file).set(log as f64);
         self.alarm(log);
-        if log >= self.start { self.rounds(conn) } else { Ok(()) }
+        if log >= self.start { self.rounds(conn, data) } else { Ok(()) }
     }
 
-    fn rounds(&self, conn: &Conn) -> Result<(), StoreError> {
+    /// SQLite flushes the file only with the pass that copies the last page, and that is the writer's. What was copied
+    /// before is flushed here, where nobody waits for it.
+    fn rounds(&self, conn: &Conn, data: &File) -> Result<(), StoreError> {
         for _ in 0..ROUNDS {
             let (_, copied) = checkpoint(conn, sql::CHECKPOINT_PASSIVE)?;
+            data.sync_data().map_err(|error| StoreError::Failed(format!("a flush failed: {error}")))?;
             // A pass answers with the log as it found it; the writer has gone on meanwhile.
             let (log, _) = checkpoint(conn, sql::CHECKPOINT_NOOP)?;
             if log - copied <= LEFT_FRAMES {
@@ -153,12 +157,21 @@ impl Stop {
     }
 }
 
+/// A file as the checkpoints see it.
+#[derive(Debug)]
+pub struct Checked {
+    pub conn: Conn,
+    pub wal: Arc<Wal>,
+    /// Opened before SQLite opened the file, and closed after it has closed it (trap T5).
+    pub data: Arc<File>,
+}
+
 /// The thread.
-pub fn run(files: &[(Conn, Arc<Wal>)], stop: &Stop) {
+pub fn run(files: &[Checked], stop: &Stop) {
     // Of this thread alone. Where it is refused, checkpoints take their share like everybody.
     let _ = rustix::process::nice(NICE);
     while !stop.wait() {
-        files.iter().for_each(|(conn, wal)| wal.judge(wal.look(conn)));
+        files.iter().for_each(|file| file.wal.judge(file.wal.look(&file.conn, &file.data)));
     }
 }
 
@@ -177,6 +190,19 @@ mod tests {
 
     fn log(folder: &std::path::Path) -> u64 {
         std::fs::metadata(folder.join("store.db-wal")).expect("the log is there").len()
+    }
+
+    #[test]
+    fn a_flush_that_fails_fails_the_store() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let conn = written(folder.path());
+        for (data, fails) in [(folder.path().join("store.db"), false), ("/dev/null".into(), true)] {
+            let failure = Failure::default();
+            let wal = Wal::new("inbox", 1, failure.clone());
+            wal.judge(wal.look(&conn, &File::open(data).expect("it is there")));
+            assert_eq!(failure.check().is_err(), fails);
+            assert_eq!(wal.finish.load(Ordering::Acquire), !fails, "the writer's part");
+        }
     }
 
     #[test]

@@ -17,8 +17,8 @@ pub struct End {
     pub work: Arc<Queue<WorkJob>>,
     pub reads: [Arc<Queue<ReadJob>>; 2],
     pub threads: Mutex<Vec<JoinHandle<()>>>,
-    /// The lock on the store; it goes with the last thread.
-    pub lock: Mutex<Option<File>>,
+    /// The files and the lock on the store; they go with the last thread.
+    pub held: Mutex<Vec<Arc<File>>>,
 }
 
 impl End {
@@ -33,6 +33,6 @@ impl End {
         for thread in threads.into_iter().rev() {
             let _ = thread.join();
         }
-        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

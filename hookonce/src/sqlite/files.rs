@@ -1,11 +1,13 @@
 //! The two files of a store, the lock beside them, and what is done to them before SQLite opens them.
 //!
-//! Afterwards nobody in this process opens them by another handle: closing it would drop SQLite's locks (trap T5).
+//! Afterwards nobody in this process opens them by another handle: closing it would drop SQLite's locks (trap T5). The
+//! handles made here are kept until SQLite has closed its own.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{Advice, fadvise};
 
@@ -19,6 +21,13 @@ pub struct Files {
     pub inbox: PathBuf,
     pub work: PathBuf,
     lock: PathBuf,
+}
+
+/// The two files, open beside SQLite.
+#[derive(Clone, Debug)]
+pub struct Handles {
+    pub inbox: Arc<File>,
+    pub work: Arc<File>,
 }
 
 impl Files {
@@ -39,17 +48,19 @@ impl Files {
 
     /// Makes what is not there, readable for us alone; SQLite gives its WAL the same mode. After a stop that was not
     /// clean the kernel's pages are dropped first: after a failed flush they may say what the disk does not (trap T4).
-    pub fn prepare(&self) -> Result<(), OpenError> {
-        for path in [&self.inbox, &self.work] {
-            let file = created(path)?;
-            let wal = suffixed(path, "-wal");
-            if std::fs::metadata(&wal).is_ok_and(|found| found.len() > 0) {
-                forget(&file, path)?;
-                forget(&created(&wal)?, &wal)?;
-            }
-        }
-        Ok(())
+    pub fn prepare(&self) -> Result<Handles, OpenError> {
+        Ok(Handles { inbox: Arc::new(prepared(&self.inbox)?), work: Arc::new(prepared(&self.work)?) })
     }
+}
+
+fn prepared(path: &Path) -> Result<File, OpenError> {
+    let file = created(path)?;
+    let wal = suffixed(path, "-wal");
+    if std::fs::metadata(&wal).is_ok_and(|found| found.len() > 0) {
+        forget(&file, path)?;
+        forget(&created(&wal)?, &wal)?;
+    }
+    Ok(file)
 }
 
 fn created(path: &Path) -> Result<File, OpenError> {

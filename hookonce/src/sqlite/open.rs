@@ -8,7 +8,7 @@ use hookonce_core::time::Micros;
 use rusqlite::Connection;
 
 use super::conn::Conn;
-use super::files::Files;
+use super::files::{Files, Handles};
 use super::settings::Effective;
 use super::{Options, migrate, settings};
 use crate::sql::call::Arg;
@@ -46,6 +46,7 @@ pub struct Opened {
     pub inbox: Conn,
     pub work: Conn,
     pub files: Files,
+    pub handles: Handles,
     pub identity: Identity,
     pub settings: Vec<Effective>,
     /// Held to the end.
@@ -59,7 +60,7 @@ pub fn open(path: &Path, options: &Options) -> Result<Opened, OpenError> {
     settings::library()?;
     let files = Files::at(path);
     let lock = files.lock()?;
-    files.prepare()?;
+    let handles = files.prepare()?;
     let (mut inbox, mut settings) = writer(&files.inbox, "inbox")?;
     let (mut work, of_work) = writer(&files.work, "work")?;
     settings.extend(of_work);
@@ -71,7 +72,7 @@ pub fn open(path: &Path, options: &Options) -> Result<Opened, OpenError> {
     pair(&inbox, &work, options)?;
     ahead(&inbox, &work)?;
     let identity = enter(&inbox, &work, now)?;
-    Ok(Opened { inbox, work, files, identity, settings, lock })
+    Ok(Opened { inbox, work, files, handles, identity, settings, lock })
 }
 
 fn writer(path: &Path, file: &'static str) -> Result<(Connection, Vec<Effective>), OpenError> {

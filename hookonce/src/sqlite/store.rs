@@ -18,9 +18,10 @@ use hookonce_core::settle::{self, Attempt, Ending, Settled};
 use hookonce_core::time::Micros;
 use tokio::sync::oneshot;
 
-use super::checkpoint::{self, Stop, Wal};
+use super::checkpoint::{self, Checked, Stop, Wal};
 use super::desk::Desk;
 use super::end::End;
+use super::files::{Files, Handles};
 use super::inbox::Inbox;
 use super::job::{InboxAsk, InboxReply, WorkAsk, WorkReply};
 use super::open::{self, OpenError, Opened};
@@ -63,7 +64,7 @@ pub struct SqliteStore {
 impl SqliteStore {
     /// Opens the store at `path` (the work file; the inbox file stands beside it), or makes a new one.
     pub fn open(path: &Path, options: Options) -> Result<SqliteStore, OpenError> {
-        let Opened { inbox, work, files, identity, settings, lock } = open::open(path, &options)?;
+        let Opened { inbox, work, files, handles, identity, settings, lock } = open::open(path, &options)?;
         let failure = Failure::default();
         let inbox_desk = Desk::new("inbox writer", INBOX_QUEUE, failure.clone());
         let work_desk = Desk::new("work writer", WORK_QUEUE, failure.clone());
@@ -74,7 +75,7 @@ impl SqliteStore {
             work: work_desk.queue.clone(),
             reads: [bodies.queue.clone(), pages.queue.clone()],
             threads: Mutex::default(),
-            lock: Mutex::new(Some(lock)),
+            held: Mutex::new(vec![handles.inbox.clone(), handles.work.clone(), Arc::new(lock)]),
         };
         let store = SqliteStore {
             identity: identity.clone(),
@@ -93,19 +94,30 @@ impl SqliteStore {
         };
         let inbox = Inbox::new(inbox, &options, failure.clone())?;
         let work = Work::new(work, open::reader(&files.inbox, &options)?, identity, &options, failure)?;
-        store.start(inbox, work, &files, &options)?;
+        store.start(inbox, work, &files, handles, &options)?;
         Ok(store)
     }
 
-    fn start(&self, inbox: Inbox, work: Work, files: &super::files::Files, options: &Options) -> Result<(), OpenError> {
+    fn start(
+        &self,
+        inbox: Inbox,
+        work: Work,
+        files: &Files,
+        handles: Handles,
+        options: &Options,
+    ) -> Result<(), OpenError> {
         let spawned = |e| OpenError::Thread(e);
         let reader = || -> Result<Reader, OpenError> {
             let (inbox, work) = (open::reader(&files.inbox, options)?, open::reader(&files.work, options)?);
             Ok(Reader::new(inbox, work, options))
         };
         let checkpoints = [
-            (open::checkpointer(&files.inbox, "inbox")?, self.inbox_wal.clone()),
-            (open::checkpointer(&files.work, "work")?, self.work_wal.clone()),
+            Checked {
+                conn: open::checkpointer(&files.inbox, "inbox")?,
+                wal: self.inbox_wal.clone(),
+                data: handles.inbox,
+            },
+            Checked { conn: open::checkpointer(&files.work, "work")?, wal: self.work_wal.clone(), data: handles.work },
         ];
         let mut all = vec![
             threads::inbox(self.inbox.queue.clone(), inbox, self.inbox_wal.clone()).map_err(spawned)?,
