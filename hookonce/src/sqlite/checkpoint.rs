@@ -22,8 +22,6 @@ pub const START_FRAMES: i64 = 4_096;
 const LEFT_FRAMES: i64 = 64;
 /// Passive rounds before the writer is asked anyway.
 const ROUNDS: usize = 8;
-/// The thread gives way to those that somebody waits for.
-const NICE: i32 = 10;
 /// 1 GiB: somebody reads for a very long time.
 const ALARM_FRAMES: i64 = 131_072;
 /// 4 GiB: nothing is taken any more, the disk belongs to others too.
@@ -169,8 +167,6 @@ pub struct Checked {
 
 /// The thread.
 pub fn run(files: &[Checked], stop: &Stop) {
-    // Of this thread alone. Where it is refused, checkpoints take their share like everybody.
-    let _ = rustix::process::nice(NICE);
     while !stop.wait() {
         files.iter().for_each(|file| file.wal.judge(file.wal.look(&file.conn, &file.data)));
     }
