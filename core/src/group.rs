@@ -8,13 +8,18 @@ pub fn cut(items: impl Iterator<Item = usize>) -> usize {
     let mut total = 0usize;
     let mut taken = 0usize;
     for n in items {
-        if taken > 0 && total.saturating_add(n) > GROUP_ITEMS {
+        if taken > 0 && !fits(total, n, GROUP_ITEMS) {
             break;
         }
         total = total.saturating_add(n);
         taken += 1;
     }
     taken
+}
+
+/// Whether a request with so many items still goes into a group that has some.
+pub fn fits(have: usize, more: usize, limit: usize) -> bool {
+    have.saturating_add(more) <= limit
 }
 
 /// The two halves of a failed group; `None`: it is one request, and that one is the culprit.

@@ -5,6 +5,7 @@ mod binaries;
 mod campaign;
 mod clients;
 mod fence;
+mod postgres;
 mod run;
 mod test;
 mod tidy;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -12,12 +13,25 @@ pub fn root() -> PathBuf {
     here.parent().map_or_else(|| here.to_path_buf(), Path::to_path_buf)
 }
 
+/// What every program that is started from here is told.
+static TOLD: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
+
+/// Tells all programs that are started from now on.
+pub fn tell(name: &str, value: &str) {
+    TOLD.lock().unwrap_or_else(PoisonError::into_inner).push((name.to_owned(), value.to_owned()));
+}
+
+fn told() -> Vec<(String, String)> {
+    TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 /// Runs a command line in the workspace's folder; a failure is an error.
 pub fn run(name: &str, args: &[&str], env: &[(&str, &str)]) -> Result<()> {
     let started = Instant::now();
     eprintln!("\n$ {name} {}", args.join(" "));
     let status = Command::new(name)
         .args(args)
+        .envs(told())
         .envs(env.iter().copied())
         .current_dir(root())
         .status()

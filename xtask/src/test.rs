@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 
 use crate::run::{need, run};
-use crate::{bench, binaries, campaign, clients, fence, tidy};
+use crate::{bench, binaries, campaign, clients, fence, postgres, tidy};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -20,6 +20,7 @@ const STEPS: &[Step] = &[
     ("fence", fence::run),
     ("lint", || run("cargo", &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
     ("tools", tools),
+    ("database", postgres::ready),
     ("unit", || run("cargo", &["test", "--locked", "--workspace"], &[])),
     ("switches", switches),
     ("binaries", binaries::build),
@@ -38,6 +39,8 @@ pub fn run_steps(args: &Args) -> Result<()> {
         let names: Vec<&str> = STEPS.iter().map(|(name, _)| *name).collect();
         bail!("no step {unknown:?}; there are {}", names.join(", "));
     }
+    // Whatever the steps come to, a server of our own ends with them.
+    let _stopped = postgres::Stopped;
     let mut done = 0;
     for (name, step) in STEPS.iter().filter(|(name, _)| args.only.is_empty() || args.only.iter().any(|o| o == name)) {
         eprintln!("\n==== {name}");

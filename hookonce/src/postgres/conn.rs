@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use deadpool::managed::{self, Metrics, RecycleError, RecycleResult};
@@ -32,6 +33,7 @@ struct Inner {
     state: Arc<State>,
     tap: Option<Arc<dyn Tap>>,
     clock: Option<Arc<dyn Clock>>,
+    limit: Duration,
 }
 
 /// What is known of a connection beside its answers.
@@ -39,8 +41,8 @@ struct Inner {
 struct State {
     /// The server warned of something: behind a commit, that it may not be where it should be.
     warned: AtomicBool,
-    /// The last error was a conflict of transactions: the same again may pass.
-    conflict: AtomicBool,
+    /// What the transaction failed by, where the database said it.
+    failed: Mutex<Option<SqlState>>,
     /// A transaction begins with the next flight.
     begins: AtomicBool,
     /// A transaction is open, as far as we know.
@@ -56,6 +58,9 @@ impl fmt::Debug for Conn {
         f.debug_struct("Conn").field("state", &self.0.state).finish_non_exhaustive()
     }
 }
+
+/// What one call came to.
+type Answer = Result<Vec<Row>, StoreError>;
 
 /// What a transaction came to.
 #[derive(Debug)]
@@ -80,7 +85,8 @@ impl Conn {
             self.0.state.open.store(true, Relaxed);
         }
         begun.extend_from_slice(ready);
-        let mut answers = self.flight(&begun).await?;
+        let answers = self.flight(&begun).await?;
+        let mut answers = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
         if begins {
             answers.remove(0);
             self.after(BEGIN)?;
@@ -107,7 +113,9 @@ impl Conn {
         self.before(stmt)?;
         self.clock(&[Call::new(stmt, args)]).await?;
         let statement = self.prepared(stmt).await?;
-        let changed = self.0.client.execute_raw(&statement, args).await.map_err(|error| self.judge(&error))?;
+        value::fit(args, statement.params())?;
+        let changed = self.in_time(self.0.client.execute_raw(&statement, args)).await?;
+        let changed = changed.map_err(|error| self.judge(&error))?;
         self.after(stmt)?;
         Ok(changed)
     }
@@ -117,49 +125,72 @@ impl Conn {
         self.0.state.nothing.store(true, Relaxed);
     }
 
-    /// Runs a transaction to its end. It begins with the first flight of `run`.
+    /// Runs a transaction to its end.
     pub async fn transaction<T, Fut>(&self, run: impl FnOnce(Conn) -> Fut) -> Ended<T>
     where
         Fut: Future<Output = Result<T, StoreError>>,
     {
-        self.0.state.conflict.store(false, Relaxed);
-        self.0.state.nothing.store(false, Relaxed);
-        self.0.state.begins.store(true, Relaxed);
+        self.begin();
         match run(self.clone()).await {
             Ok(value) if self.0.state.nothing.swap(false, Relaxed) => {
                 self.rollback().await;
                 Ended::Committed(value)
             }
             Ok(value) if self.0.state.begins.swap(false, Relaxed) => Ended::Committed(value),
-            Ok(value) => match self.commit().await {
-                Ok(()) => Ended::Committed(value),
-                Err(error) => {
-                    self.rollback().await;
-                    Ended::Unknown(value, error)
-                }
-            },
-            Err(error) => {
-                self.rollback().await;
-                Ended::RolledBack(error)
+            Ok(value) => self.finish(&[], value).await,
+            Err(error) => self.abandon(error).await,
+        }
+    }
+
+    /// A transaction begins with the next flight.
+    pub fn begin(&self) {
+        *self.failed() = None;
+        self.0.state.nothing.store(false, Relaxed);
+        self.0.state.begins.store(true, Relaxed);
+    }
+
+    pub async fn abandon<T>(&self, error: StoreError) -> Ended<T> {
+        self.rollback().await;
+        Ended::RolledBack(error)
+    }
+
+    /// Runs the last calls and commits, in one flight. Behind a call that the database refused the commit is a rollback;
+    /// behind an answer that never came, and behind whatever the commit itself says, everything is possible.
+    pub async fn finish<T>(&self, calls: &[Call<'_>], value: T) -> Ended<T> {
+        let calls = [calls, &[Call::new(COMMIT, &[])]].concat();
+        let (ready, stopped) = self.tapped(&calls);
+        self.0.state.warned.store(false, Relaxed);
+        let answers = match self.flight(ready).await {
+            Ok(answers) => answers,
+            Err(error) => return self.abandon(error).await,
+        };
+        let refused = answers[..answers.len().min(calls.len() - 1)].iter().any(Result::is_err);
+        let answered = answers.into_iter().try_for_each(|answer| answer.map(drop));
+        let told = answered.and_then(|()| ready.iter().try_for_each(|call| self.after(call.stmt)));
+        match (told, stopped) {
+            (Err(error), _) if refused && self.failed().is_some() => self.abandon(error).await,
+            (Err(error), None) => self.doubt(value, error).await,
+            (Err(error), Some(_)) | (Ok(()), Some(error)) => self.abandon(error).await,
+            (Ok(()), None) if self.0.state.warned.load(Relaxed) => {
+                let why = "the server does not say that a standby has the commit";
+                self.doubt(value, StoreError::Busy(why.into())).await
+            }
+            (Ok(()), None) => {
+                self.0.state.open.store(false, Relaxed);
+                Ended::Committed(value)
             }
         }
     }
 
-    /// A warning behind it says that a wait for a standby was given up: committed here, perhaps not there.
-    async fn commit(&self) -> Result<(), StoreError> {
-        self.0.state.warned.store(false, Relaxed);
-        self.rows(COMMIT, &[]).await?;
-        self.0.state.open.store(false, Relaxed);
-        if self.0.state.warned.load(Relaxed) {
-            return Err(StoreError::Busy("the server does not say that the commit is on the standby".into()));
-        }
-        Ok(())
+    async fn doubt<T>(&self, value: T, error: StoreError) -> Ended<T> {
+        self.rollback().await;
+        Ended::Unknown(value, error)
     }
 
     /// Ends what is still open; a connection on which that fails is closed, and the server ends it.
     async fn rollback(&self) {
         let unbegun = self.0.state.begins.swap(false, Relaxed);
-        if unbegun || !self.0.state.open.load(Relaxed) {
+        if unbegun || !self.0.state.open.load(Relaxed) || self.0.state.spoilt.load(Relaxed) {
             return;
         }
         match self.rows(ROLLBACK, &[]).await {
@@ -168,9 +199,26 @@ impl Conn {
         }
     }
 
-    /// Whether the last error was a conflict of transactions: nobody's fault, and the same again may pass.
+    /// Whether it failed by a conflict of transactions: nobody's fault, and the same again may pass.
     pub fn conflicted(&self) -> bool {
-        self.0.state.conflict.load(Relaxed)
+        let conflicts = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+        self.failed().as_ref().is_some_and(|state| conflicts.contains(state))
+    }
+
+    /// Whether it failed by something that it waited for.
+    pub fn blocked(&self) -> bool {
+        let waits = [SqlState::LOCK_NOT_AVAILABLE, SqlState::QUERY_CANCELED];
+        self.failed().as_ref().is_some_and(|state| waits.contains(state))
+    }
+
+    /// A conflict that was met without an error of the database.
+    pub fn conflict(&self, why: &str) -> StoreError {
+        *self.failed() = Some(SqlState::T_R_SERIALIZATION_FAILURE);
+        StoreError::Busy(why.to_owned())
+    }
+
+    fn failed(&self) -> MutexGuard<'_, Option<SqlState>> {
+        self.0.state.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Never used again: nothing is known of what stands on it.
@@ -201,18 +249,29 @@ impl Conn {
         self.0.tap.as_ref().map_or(Ok(()), |tap| tap.after(stmt.name))
     }
 
-    /// Sends all, then judges each answer: behind a call that failed a commit succeeds, and is a rollback.
-    async fn flight(&self, calls: &[Call<'_>]) -> Result<Vec<Vec<Row>>, StoreError> {
+    /// Sends all, then waits for each answer: behind a call that failed a commit succeeds, and is a rollback. An error of
+    /// the whole says that nothing was sent.
+    async fn flight(&self, calls: &[Call<'_>]) -> Result<Vec<Answer>, StoreError> {
         let mut statements = Vec::with_capacity(calls.len());
         for call in calls {
-            statements.push(self.prepared(call.stmt).await?);
+            let statement = self.prepared(call.stmt).await?;
+            value::fit(call.args, statement.params())?;
+            statements.push(statement);
         }
         self.clock(calls).await?;
         let asked = calls.iter().zip(&statements).map(|(call, statement)| self.query(statement, call.args));
-        join_all(asked).await.into_iter().collect()
+        Ok(self.in_time(join_all(asked)).await.unwrap_or_else(|error| vec![Err(error)]))
     }
 
-    async fn query(&self, statement: &Statement, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError> {
+    /// Somebody between us and the server may swallow an answer for ever. The connection is given up with it.
+    async fn in_time<T>(&self, answer: impl Future<Output = T>) -> Result<T, StoreError> {
+        tokio::time::timeout(self.0.limit, answer).await.map_err(|_| {
+            self.spoil();
+            StoreError::Busy("the database does not answer".into())
+        })
+    }
+
+    async fn query(&self, statement: &Statement, args: &[Arg<'_>]) -> Answer {
         let args: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> = args.iter().map(|arg| arg as _).collect();
         let rows = self.0.client.query(statement, &args).await.map_err(|error| self.judge(&error))?;
         rows.iter().map(value::row).collect()
@@ -223,12 +282,12 @@ impl Conn {
         if let Some(statement) = known {
             return Ok(statement);
         }
-        let statement = self.0.client.prepare(stmt.text).await.map_err(|error| self.judge(&error))?;
+        let statement = self.in_time(self.0.client.prepare(stmt.text)).await?.map_err(|error| self.judge(&error))?;
         self.known().insert(stmt.text, statement.clone());
         Ok(statement)
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<&'static str, Statement>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<&'static str, Statement>> {
         self.0.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -240,9 +299,12 @@ impl Conn {
         self.0.client.batch_execute(&set).await.map_err(|error| self.judge(&error))
     }
 
+    /// The first error of a transaction is what it failed by; those behind it only say that it has.
     fn judge(&self, error: &tokio_postgres::Error) -> StoreError {
-        let conflict = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
-        self.0.state.conflict.store(error.code().is_some_and(|code| conflict.contains(code)), Relaxed);
+        let mut failed = self.failed();
+        if failed.is_none() {
+            *failed = error.code().cloned();
+        }
         value::remedy(error)
     }
 }
@@ -252,6 +314,8 @@ pub struct Maker {
     pub config: Config,
     pub tap: Option<Arc<dyn Tap>>,
     pub clock: Option<Arc<dyn Clock>>,
+    /// How long an answer may take to come.
+    pub limit: Duration,
 }
 
 impl fmt::Debug for Maker {
@@ -275,8 +339,8 @@ impl Maker {
                 }
             }
         });
-        let (tap, clock) = (self.tap.clone(), self.clock.clone());
-        Ok(Conn(Arc::new(Inner { client, prepared: Mutex::default(), state, tap, clock })))
+        let (tap, clock, limit) = (self.tap.clone(), self.clock.clone(), self.limit);
+        Ok(Conn(Arc::new(Inner { client, prepared: Mutex::default(), state, tap, clock, limit })))
     }
 }
 
@@ -301,8 +365,25 @@ impl managed::Manager for Maker {
 #[derive(Clone, Debug)]
 pub struct Pool(managed::Pool<Maker>);
 
-/// A connection that goes back when it is dropped.
-pub type Held = managed::Object<Maker>;
+/// A connection that goes back when it is dropped, if it can be used again: one that cannot is closed at once, so that the
+/// server ends what stands on it.
+#[derive(Debug)]
+pub struct Held(Option<managed::Object<Maker>>);
+
+impl Deref for Held {
+    type Target = Conn;
+    fn deref(&self) -> &Conn {
+        self.0.as_ref().expect("it is given back only when it is dropped")
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(conn) = self.0.take_if(|conn| !conn.usable()) {
+            drop(managed::Object::take(conn));
+        }
+    }
+}
 
 impl Pool {
     /// `wait`: how long a connection may take to be had.
@@ -317,7 +398,7 @@ impl Pool {
     }
 
     pub async fn get(&self) -> Result<Held, StoreError> {
-        self.0.get().await.map_err(|error| match error {
+        self.0.get().await.map(|conn| Held(Some(conn))).map_err(|error| match error {
             managed::PoolError::Backend(error) => unreachable_now(value::remedy(&error)),
             managed::PoolError::Closed => StoreError::Closed,
             other => StoreError::Busy(format!("no connection to the database: {other}")),

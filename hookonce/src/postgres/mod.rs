@@ -10,12 +10,20 @@ use std::time::Duration;
 use crate::clock::Clock;
 use crate::sql::call::Tap;
 
+mod admit;
+pub mod audit;
 #[cfg(feature = "testkit")]
 pub mod bed;
+mod configure;
 pub mod conn;
+mod fold;
+mod group;
 mod migrate;
 mod now;
 mod open;
+mod queue;
+mod refused;
+mod rule;
 #[cfg(feature = "testkit")]
 pub mod sheets;
 mod store;
@@ -35,6 +43,8 @@ pub struct Options {
     pub lock_wait: Duration,
     /// How long a statement of the engine may take.
     pub statement_limit: Duration,
+    /// How long an answer of the database may take to come, whoever keeps it.
+    pub answer_limit: Duration,
     /// How long after it was asked an admission may still be begun.
     pub ack_patience: Duration,
     /// How long a read of a person may take.
@@ -60,6 +70,7 @@ impl Default for Options {
             seed: None,
             lock_wait: Duration::from_secs(2),
             statement_limit: Duration::from_secs(5),
+            answer_limit: Duration::from_secs(10),
             ack_patience: Duration::from_secs(5),
             read_limit: Duration::from_secs(5),
             connect_wait: Duration::from_secs(5),

@@ -1,7 +1,8 @@
 //! The database's clock, without asking it each time: how far ours is from it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use hookonce_core::time::Micros;
 
@@ -9,6 +10,9 @@ use super::conn::Pool;
 use crate::clock::{Clock, SystemClock};
 use crate::sql::postgres as sql;
 use crate::store::StoreError;
+
+/// Clocks drift apart by less than a millisecond in this time.
+const EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub struct Now {
@@ -36,4 +40,15 @@ pub async fn look(pool: &Pool, now: &Now) -> Result<(), StoreError> {
     let here = before.midpoint(now.clock.now());
     now.ahead.store(there.saturating_sub(here), Relaxed);
     Ok(())
+}
+
+/// Asks again and again, as long as somebody has use for it. While the database is away the last answer is the best.
+pub async fn keep(pool: Pool, now: Weak<Now>) {
+    loop {
+        tokio::time::sleep(EVERY).await;
+        let Some(now) = now.upgrade() else { return };
+        if let Err(StoreError::Closed) = look(&pool, &now).await {
+            return;
+        }
+    }
 }

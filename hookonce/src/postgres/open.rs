@@ -32,6 +32,9 @@ pub enum OpenError {
     Store(#[from] StoreError),
 }
 
+/// Connections for admissions that wait for somebody else's lock.
+const ASIDE: usize = 4;
+
 /// The first version that is tested, as the server counts.
 const OLDEST: i32 = 14;
 
@@ -50,16 +53,17 @@ pub async fn open(url: &str, options: &Options) -> Result<Opened, OpenError> {
     config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     prepare(&config, options).await?;
     let pool = |config: Config, size| {
-        let maker = Maker { config, tap: options.tap.clone(), clock: options.clock.clone() };
+        let (tap, clock, limit) = (options.tap.clone(), options.clock.clone(), options.answer_limit);
+        let maker = Maker { config, tap, clock, limit };
         Pool::new(maker, size, options.connect_wait)
     };
-    let engine = session(&config, &[PLANS, &limits(options.lock_wait, options.statement_limit)]);
-    let reading = session(&config, &[&limits(options.lock_wait, options.read_limit), READ_ONLY]);
+    let engine = session(&config, &[PLANS, &limits(options, options.statement_limit)]);
+    let reading = session(&config, &[&limits(options, options.read_limit), READ_ONLY]);
     let work = pool(engine.clone(), options.work)?;
     let conn = work.get().await?;
     let identity = enter(&work, &conn, options).await?;
     drop(conn);
-    let (ingest, read) = (pool(engine, options.writers + 1)?, pool(reading, options.readers)?);
+    let (ingest, read) = (pool(engine, options.writers + ASIDE)?, pool(reading, options.readers)?);
     Ok(Opened { ingest, work, read, identity })
 }
 
@@ -69,8 +73,11 @@ const PLANS: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off
                      -c enable_mergejoin=off -c enable_bitmapscan=off -c jit=off";
 const READ_ONLY: &str = "-c default_transaction_read_only=on";
 
-fn limits(lock: Duration, statement: Duration) -> String {
-    format!("-c lock_timeout={} -c statement_timeout={}", lock.as_millis(), statement.as_millis())
+/// A session that hears nothing more of us in a transaction lets its locks go by itself.
+fn limits(options: &Options, statement: Duration) -> String {
+    let (lock, idle) = (options.lock_wait.as_millis(), options.answer_limit.as_millis());
+    let statement = statement.as_millis();
+    format!("-c lock_timeout={lock} -c statement_timeout={statement} -c idle_in_transaction_session_timeout={idle}")
 }
 
 /// Connections with these settings, behind those that the address asks for.

@@ -1,7 +1,8 @@
 //! The store as its users see it: each verb runs in a task of its own.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
 use hookonce_core::admit::{Admission, Submission};
@@ -13,11 +14,15 @@ use hookonce_core::route::Routing;
 use hookonce_core::settle::{Ending, Settled};
 use hookonce_core::time::Micros;
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 use super::conn::Pool;
+use super::group::Writers;
 use super::now::Now;
 use super::open::{self, OpenError, Opened};
-use super::{Options, now};
+use super::queue::Job;
+use super::{Options, configure, now, refused, rule};
 use crate::sql::call::Arg;
 use crate::sql::postgres as sql;
 use crate::store::{Identity, Passed, Refusals, Run, Store, StoreError, Swept, Verb};
@@ -41,6 +46,9 @@ pub struct PostgresStore {
     base: Base,
     /// Where its tasks run: whoever asks may be on another runtime, or on none.
     runtime: Handle,
+    writers: Arc<Writers>,
+    /// Of the writers: they end when the queue is closed and empty.
+    running: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl PostgresStore {
@@ -51,7 +59,14 @@ impl PostgresStore {
         let now = Arc::new(Now::new(options.clock.clone()));
         now::look(&work, &now).await?;
         let base = Base { identity, ingest, work, read, now };
-        Ok(PostgresStore { base, runtime: Handle::current() })
+        let runtime = Handle::current();
+        let writers = Arc::new(Writers::new(base.ingest.clone(), &options));
+        if options.clock.is_none() {
+            runtime.spawn(now::keep(base.work.clone(), Arc::downgrade(&base.now)));
+        }
+        let running = (0..options.writers.max(1)).map(|_| runtime.spawn(writers.clone().run()));
+        let running = Mutex::new(running.collect());
+        Ok(PostgresStore { base, runtime, writers, running })
     }
 
     /// Runs a verb in a task of its own: who drops the future only loses the answer.
@@ -62,6 +77,12 @@ impl PostgresStore {
     {
         let task = self.runtime.spawn(run(self.base.clone()));
         async move { task.await.unwrap_or_else(|error| Err(ended(error))) }.boxed()
+    }
+}
+
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        self.writers.queue.close();
     }
 }
 
@@ -84,20 +105,28 @@ impl Store for PostgresStore {
         self.base.now.now()
     }
 
-    fn admit(&self, _: Submission) -> Verb<'_, Admission> {
-        unbuilt("admit")
+    /// The value is in the queue when this returns: whoever drops the future only loses the answer.
+    fn admit(&self, submission: Submission) -> Verb<'_, Admission> {
+        let (answer, answered) = oneshot::channel();
+        let taken = self.writers.queue.push(Job { submission, asked: Instant::now(), answer });
+        async move {
+            taken?;
+            answered.await.unwrap_or(Err(StoreError::Closed))
+        }
+        .boxed()
     }
 
-    fn refused(&self, _: Refusals) -> Verb<'_, ()> {
-        unbuilt("refused")
+    fn refused(&self, refusals: Refusals) -> Verb<'_, ()> {
+        self.verb(|base| async move { refused::refused(&base.work, &refusals).await })
     }
 
-    fn configure(&self, _: Vec<Consumer>) -> Verb<'_, Routing> {
-        unbuilt("configure")
+    fn configure(&self, consumers: Vec<Consumer>) -> Verb<'_, Routing> {
+        self.verb(|base| async move { configure::configure(&base.work, base.identity.instance, &consumers).await })
     }
 
-    fn rule(&self, _: &str, _: &str) -> Verb<'_, i64> {
-        unbuilt("rule")
+    fn rule(&self, source: &str, definition: &str) -> Verb<'_, i64> {
+        let (source, definition) = (source.to_owned(), definition.to_owned());
+        self.verb(|base| async move { rule::rule(&base.work, &source, &definition).await })
     }
 
     fn route<'a>(&'a self, _: &'a Routing) -> Verb<'a, Passed> {
@@ -141,7 +170,11 @@ impl Store for PostgresStore {
     }
 
     fn close(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.writers.queue.close();
+        let running = std::mem::take(&mut *self.running.lock().unwrap_or_else(PoisonError::into_inner));
         self.verb(|base| async move {
+            // The last groups are answered first; a writer that panicked has nothing more to answer.
+            futures_util::future::join_all(running).await;
             let instance = Arg::Int(base.identity.instance);
             let left = base.work.get().await?.exec(sql::NODE_LEAVE, &[instance]).await;
             [&base.ingest, &base.work, &base.read].into_iter().for_each(Pool::close);

@@ -1,5 +1,6 @@
 //! Values on their way into and out of PostgreSQL's types, and the remedy for each of its errors.
 
+use std::borrow::Cow;
 use std::error::Error;
 
 use bytes::BytesMut;
@@ -18,19 +19,26 @@ impl ToSql for Arg<'_> {
             Arg::Int(n) if *ty == Type::INT4 => put(&i32::try_from(*n)?, ty, out),
             Arg::Int(n) if *ty == Type::BOOL => put(&(*n != 0), ty, out),
             Arg::Int(n) => put(n, ty, out),
-            Arg::Text(text) => put(text, ty, out),
+            Arg::Text(text) => put(&written(text), ty, out),
             Arg::Blob(bytes) => put(bytes, ty, out),
             Arg::Ints(column) => put(column, ty, out),
             Arg::OptInts(column) => put(column, ty, out),
             Arg::Bools(column) => put(column, ty, out),
+            Arg::Texts(column) if column.iter().any(|text| is_special(text)) => {
+                put(&column.iter().map(|text| written(text)).collect::<Vec<_>>(), ty, out)
+            }
             Arg::Texts(column) => put(column, ty, out),
+            Arg::OptTexts(column) if column.iter().flatten().any(|text| is_special(text)) => {
+                put(&column.iter().map(|text| text.map(written)).collect::<Vec<_>>(), ty, out)
+            }
             Arg::OptTexts(column) => put(column, ty, out),
             Arg::Blobs(column) => put(column, ty, out),
             Arg::OptBlobs(column) => put(column, ty, out),
+            Arg::Bytes(column) => put(column, ty, out),
         }
     }
 
-    /// Each value is asked by itself.
+    /// [`fit`] has asked each value by itself.
     fn accepts(_: &Type) -> bool {
         true
     }
@@ -39,10 +47,48 @@ impl ToSql for Arg<'_> {
 }
 
 fn put<T: ToSql>(value: &T, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Foreign> {
-    if !T::accepts(ty) {
-        return Err(format!("a parameter of type `{ty}` was given another value").into());
-    }
     value.to_sql(ty, out)
+}
+
+/// Asked before anything of a flight is sent: the commit behind a call that could not be written would stand alone.
+pub fn fit(args: &[Arg<'_>], types: &[Type]) -> Result<(), StoreError> {
+    let fits = args.len() == types.len() && args.iter().zip(types).all(|(arg, ty)| is_of(arg, ty));
+    if fits { Ok(()) } else { Err(StoreError::Failed(format!("a statement that takes {types:?} was given others"))) }
+}
+
+fn is_of(arg: &Arg<'_>, ty: &Type) -> bool {
+    match arg {
+        Arg::Null => true,
+        Arg::Int(n) => [Type::INT8, Type::BOOL].contains(ty) || *ty == Type::INT4 && i32::try_from(*n).is_ok(),
+        Arg::Text(_) => <&str>::accepts(ty),
+        Arg::Blob(_) => <&[u8]>::accepts(ty),
+        Arg::Ints(_) | Arg::OptInts(_) => *ty == Type::INT8_ARRAY,
+        Arg::Bools(_) => *ty == Type::BOOL_ARRAY,
+        Arg::Texts(_) | Arg::OptTexts(_) => *ty == Type::TEXT_ARRAY,
+        Arg::Blobs(_) | Arg::OptBlobs(_) | Arg::Bytes(_) => *ty == Type::BYTEA_ARRAY,
+    }
+}
+
+/// PostgreSQL's text holds no NUL, and what a provider sends may: it is written behind this character of nobody's, as is
+/// the character itself.
+const ESCAPE: char = '\u{e000}';
+
+fn is_special(text: &str) -> bool {
+    text.contains(['\0', ESCAPE])
+}
+
+fn written(text: &str) -> Cow<'_, str> {
+    if !is_special(text) {
+        return text.into();
+    }
+    text.replace(ESCAPE, "\u{e000}1").replace('\0', "\u{e000}0").into()
+}
+
+fn read(text: String) -> String {
+    if !text.contains(ESCAPE) {
+        return text;
+    }
+    text.replace("\u{e000}0", "\0").replace("\u{e000}1", "\u{e000}")
 }
 
 pub fn row(row: &tokio_postgres::Row) -> Result<Row, StoreError> {
@@ -57,7 +103,7 @@ fn value(row: &tokio_postgres::Row, at: usize, ty: &Type) -> Result<Value, tokio
         Type::INT8 => row.try_get::<_, Option<i64>>(at)?.map(Value::Int),
         Type::INT4 => row.try_get::<_, Option<i32>>(at)?.map(|n| Value::Int(n.into())),
         Type::BOOL => row.try_get::<_, Option<bool>>(at)?.map(|b| Value::Int(b.into())),
-        Type::TEXT | Type::VARCHAR | Type::NAME => row.try_get::<_, Option<String>>(at)?.map(Value::Text),
+        Type::TEXT | Type::VARCHAR | Type::NAME => row.try_get::<_, Option<String>>(at)?.map(read).map(Value::Text),
         Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(at)?.map(Value::Blob),
         _ => None,
     }
@@ -101,6 +147,14 @@ fn is_io(error: &tokio_postgres::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_text_comes_back() {
+        for text in ["", "plain", "\0", "a\0b", "\u{e000}", "\u{e000}0", "\u{e000}1\0", "\0\u{e000}\u{e000}1"] {
+            assert!(!written(text).contains('\0'), "{text:?}");
+            assert_eq!(read(written(text).into_owned()), text);
+        }
+    }
 
     #[test]
     fn remedies_by_state() {

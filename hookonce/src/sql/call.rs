@@ -29,6 +29,8 @@ pub enum Arg<'a> {
     OptTexts(&'a [Option<&'a str>]),
     Blobs(&'a [&'a [u8]]),
     OptBlobs(&'a [Option<&'a [u8]>]),
+    /// Blobs that were made for it.
+    Bytes(&'a [Vec<u8>]),
 }
 
 impl<'a> Arg<'a> {

@@ -45,4 +45,17 @@ statements! {
     RULE_USED = "rule_used";
     SAMPLE_PUT = "sample_put";
     SAMPLE_EVICT = "sample_evict";
+    CONFIGURE_FIND = "configure_find";
+    CONFIGURE_LAST = "configure_last";
+    CONFIGURE_NEW = "configure_new";
+    CONFIGURE_PASS = "configure_pass";
+    CONFIGURE_SINCE = "configure_since";
+    CONFIGURE_VERSION = "configure_version";
+    TALLY_SUM = "tally_sum";
+    AUDIT_LAST = "audit_last";
+    AUDIT_PUT = "audit_put";
+    INBOX_AUDIT_LAST = "inbox_audit_last";
+    INBOX_AUDIT_PUT = "inbox_audit_put";
+    UNMAPPED_DECIDE = "unmapped_decide";
+    UNMAPPED_FIND = "unmapped_find";
 }

@@ -14,6 +14,7 @@ use super::inbox::Group;
 use crate::alarm;
 use crate::sql::call::Arg;
 use crate::sql::headers;
+use crate::sql::place::Place;
 use crate::sql::sqlite as sql;
 use crate::store::StoreError;
 
@@ -345,25 +346,6 @@ impl Entry<'_> {
             Arg::text(place.hold.map(HoldReason::name)),
         ];
         self.conn.exec(sql::ADMIT_EVENT, &args).map(drop)
-    }
-}
-
-/// What sets an event apart from an ordinary one.
-#[derive(Default)]
-struct Place {
-    hold: Option<HoldReason>,
-    variant: i64,
-    /// The event that this one is a copy of.
-    parent: Option<EventNo>,
-}
-
-impl Place {
-    fn origin(&self, submission: &Submission) -> &'static str {
-        match (self.parent, &submission.origin) {
-            (Some(_), _) => "copy",
-            (None, Origin::Receive) => "receive",
-            (None, Origin::Admit { .. }) => "admit",
-        }
     }
 }
 

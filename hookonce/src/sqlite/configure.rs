@@ -4,10 +4,11 @@ use hookonce_core::consumer::{Consumer, From};
 use hookonce_core::route::{Pass, Routing};
 
 use super::conn::Conn;
+use super::open;
 use super::route::{self, counter};
 use super::work::Work;
-use super::{definition, open};
 use crate::sql::call::Arg;
+use crate::sql::definition;
 use crate::sql::sqlite as sql;
 use crate::store::StoreError;
 

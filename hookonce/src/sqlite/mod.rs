@@ -21,7 +21,6 @@ mod command;
 mod configure;
 mod conn;
 mod cursor;
-mod definition;
 mod desk;
 mod end;
 mod files;

@@ -1,3 +1,4 @@
--- Rows of groups long past become one. Whoever folds at the same moment takes others.
+-- Rows of groups long past. Whoever folds at the same moment takes others.
 delete from hookonce.tally where id in (
-  select id from hookonce.tally where id < $1 order by id limit $2 for update skip locked) returning counts
+  select id from hookonce.tally where at < (select hookonce.now_us()) - $1 order by id limit $2 for update skip locked)
+returning counts

@@ -26,6 +26,12 @@ pub fn event_id(rows: &Rows, name: &str) -> Result<i64, String> {
     found.copied().ok_or_else(|| format!("there is no event `{name}`"))
 }
 
+/// The n-th row that was unmapped; a number that is nobody's stays one.
+pub fn unmapped_id(rows: &Rows, n: i64) -> i64 {
+    let at = usize::try_from(n - 1).ok();
+    at.and_then(|at| rows.unmapped.keys().nth(at)).copied().unwrap_or(-n)
+}
+
 /// The name of a consumer.
 pub fn consumer(rows: &Rows, id: i64) -> String {
     rows.consumer.values().find(|c| c.id == id).map_or_else(|| format!("consumer?{id}"), |c| c.name.clone())

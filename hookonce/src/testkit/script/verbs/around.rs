@@ -90,7 +90,10 @@ impl Runner<'_> {
             "dead.retry" => Command::DeadRetry { delivery: names::delivery_of(&rows, word)?.id },
             "held.release" => Command::HeldRelease { event: names::event_id(&rows, word)? },
             "held.drop" => Command::HeldDrop { event: names::event_id(&rows, word)? },
-            "unmapped.drop" => Command::UnmappedDrop { id: word.parse().map_err(|_| "no number")? },
+            "unmapped.drop" => {
+                let n = word.parse().map_err(|_| "no number")?;
+                Command::UnmappedDrop { id: names::unmapped_id(&rows, n) }
+            }
             "consumer.pause" => Command::ConsumerPause { consumer: names::consumer_id(&rows, word)? },
             "consumer.resume" => Command::ConsumerResume { consumer: names::consumer_id(&rows, word)? },
             other => return Err(format!("`{other}` is no verb")),

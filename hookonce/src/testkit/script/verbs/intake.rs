@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hookonce_core::admit::{Submission, Verdict};
+use hookonce_core::admit::{Origin, Submission, Verdict};
 use hookonce_core::consumer::{Consumer, From, OnDead, Order, Pattern, Policy};
 use hookonce_core::request::Headers;
 use hookonce_core::time::Micros;
@@ -38,7 +38,11 @@ impl Runner<'_> {
     }
 
     pub(super) fn admit(&mut self, line: &Line) -> Result<String, String> {
-        let submission: Submission = item::submission(line, self.now())?;
+        let mut submission: Submission = item::submission(line, self.now())?;
+        let rows = self.rows();
+        if let Origin::Admit { unmapped, .. } = &mut submission.origin {
+            *unmapped = names::unmapped_id(&rows, *unmapped);
+        }
         let asked: Vec<String> = line.words.iter().filter(|w| w.contains('/')).cloned().collect();
         let admission = match wait(self.bed.store().admit(submission)) {
             Ok(admission) => admission,

@@ -1,0 +1,3 @@
+-- The end of the deliveries' chain, with the clock that its next row is dated by.
+select (select hookonce.now_us()), l.id, l.hash
+from (values (1)) as one left join lateral (select a.id, a.hash from hookonce.audit a order by a.id desc limit 1) l on true

@@ -1,0 +1,32 @@
+//! How both dialects store what is not one plain value: the headers and the bytes of an item, the counts of a tally row.
+
+use bytes::Bytes;
+use hookonce_core::request::Headers;
+
+use super::headers;
+use crate::store::StoreError;
+
+pub fn span(start: Option<i64>, end: Option<i64>) -> Option<(u64, u64)> {
+    Some((u64::try_from(start?).ok()?, u64::try_from(end?).ok()?))
+}
+
+/// An item's own bytes. A span that does not fit says that the bytes are another form of what it was read from.
+pub fn inside(body: &[u8], span: Option<(u64, u64)>) -> &[u8] {
+    let inside = span.and_then(|(start, end)| body.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
+    inside.unwrap_or(body)
+}
+
+/// The same without a copy.
+pub fn part(body: Bytes, span: Option<(u64, u64)>) -> Bytes {
+    let inside = inside(&body, span);
+    if inside.len() == body.len() { body.clone() } else { body.slice_ref(inside) }
+}
+
+pub fn headers(bytes: &[u8]) -> Result<Headers, StoreError> {
+    headers::decode(bytes).ok_or_else(|| StoreError::Failed("stored headers are not as they were written".into()))
+}
+
+/// (source, verdict, how many) of a tally row.
+pub fn counts(text: &str) -> Result<Vec<(String, String, u64)>, StoreError> {
+    serde_json::from_str(text).map_err(|e| StoreError::Failed(format!("a tally row is no list: {e}")))
+}

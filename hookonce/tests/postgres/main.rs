@@ -1,0 +1,16 @@
+//! What only PostgreSQL has: commits that nobody answers, locks of strangers, nodes beside each other. The suite is
+//! in `tests/suite.rs`.
+
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is a failed assertion")]
+
+mod bed;
+mod commits;
+mod faults;
+mod groups;
+mod locks;
+mod proxy;
+#[path = "../sent/mod.rs"]
+mod sent;
+mod standby;
+#[path = "../sqlite/tap.rs"]
+mod tap;
