@@ -179,7 +179,7 @@ mod tests {
     /// A log with something in it, and the connection that wrote it.
     fn written(folder: &std::path::Path) -> Conn {
         let path = folder.join("store.db");
-        std::fs::File::create(&path).expect("the folder is ours");
+        File::create(&path).expect("the folder is ours");
         let conn = super::super::open::checkpointer(&path, "inbox").expect("it opens");
         conn.driver().pragma_update(None, "user_version", 1).expect("it takes a page");
         conn
