@@ -20,7 +20,7 @@ use crate::store::{Store, StoreError};
 use crate::view::{ConsumerRow, Page, Query};
 use crate::wake::Hub;
 use crate::worker::Worker;
-use crate::{alarm, janitor, router};
+use crate::{alarm, janitor, pulse, router};
 
 pub const LEASE: Duration = Duration::from_secs(30);
 /// A loop that panicked starts again after this.
@@ -42,10 +42,20 @@ pub struct Post {
     pub lease: Duration,
 }
 
+/// Which loops a process runs; the router runs with the workers. What admits and decides goes without any of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loops {
+    pub worker: bool,
+    pub janitor: bool,
+}
+
+impl Loops {
+    pub const ALL: Loops = Loops { worker: true, janitor: true };
+}
+
 /// Router, janitor and a worker for each consumer.
 pub struct Engine {
     node: Arc<Node>,
-    routing: Arc<Routing>,
     stop: CancellationToken,
     abandon: CancellationToken,
     loops: JoinSet<()>,
@@ -54,7 +64,7 @@ pub struct Engine {
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Engine")
-            .field("config", &self.routing.config)
+            .field("config", &self.node.routing().config)
             .field("loops", &self.loops.len())
             .finish_non_exhaustive()
     }
@@ -63,30 +73,44 @@ impl std::fmt::Debug for Engine {
 impl Engine {
     /// Puts the consumers in force and starts the loops. A consumer keeps the id that the store knows its name by.
     pub async fn start(store: Arc<dyn Store>, posts: Vec<Post>, chance: Arc<dyn Chance>) -> Result<Engine, StoreError> {
+        Engine::start_loops(store, posts, chance, Loops::ALL).await
+    }
+
+    /// As `start`, on a node that shares the work with others.
+    pub async fn start_loops(
+        store: Arc<dyn Store>,
+        posts: Vec<Post>,
+        chance: Arc<dyn Chance>,
+        loops: Loops,
+    ) -> Result<Engine, StoreError> {
         let routing = store.configure(posts.iter().map(|post| post.consumer.clone()).collect()).await?;
         if let Page::Consumers(rows) = store.read(Query::Consumers).await? {
             left(&rows, &routing).iter().for_each(|text| alarm::raise("consumer_left", text));
         }
         let posts = placed(posts, &routing);
         let hub = Hub::new(posts.iter().map(|post| post.consumer.id));
-        let node = Arc::new(Node::new(store, hub, chance));
+        let node = Arc::new(Node::new(store, hub, chance, routing));
         janitor::pauses(&node).await?;
-        let mut engine = Engine {
-            node,
-            routing: Arc::new(routing),
-            stop: CancellationToken::new(),
-            abandon: CancellationToken::new(),
-            loops: JoinSet::new(),
-        };
-        engine.begin(posts);
+        let mut engine =
+            Engine { node, stop: CancellationToken::new(), abandon: CancellationToken::new(), loops: JoinSet::new() };
+        engine.begin(posts, loops);
         Ok(engine)
     }
 
-    fn begin(&mut self, posts: Vec<Post>) {
-        let (node, routing, stop) = (self.node.clone(), self.routing.clone(), self.stop.clone());
-        self.keep("router", move || router::run(node.clone(), routing.clone(), stop.clone()));
+    fn begin(&mut self, posts: Vec<Post>, loops: Loops) {
         let (node, stop) = (self.node.clone(), self.stop.clone());
-        self.keep("janitor", move || janitor::run(node.clone(), stop.clone()));
+        self.keep("pulse", move || pulse::run(node.clone(), stop.clone()));
+        let (node, stop) = (self.node.clone(), self.stop.clone());
+        self.keep("ear", move || pulse::listen(node.clone(), stop.clone()));
+        if loops.janitor {
+            let (node, stop) = (self.node.clone(), self.stop.clone());
+            self.keep("janitor", move || janitor::run(node.clone(), stop.clone()));
+        }
+        if !loops.worker {
+            return;
+        }
+        let (node, stop) = (self.node.clone(), self.stop.clone());
+        self.keep("router", move || router::run(node.clone(), stop.clone()));
         for post in posts.into_iter().map(Arc::new) {
             let (node, stop, abandon) = (self.node.clone(), self.stop.clone(), self.abandon.clone());
             self.keep("worker", move || Worker::new(node.clone(), post.clone(), stop.clone(), abandon.clone()).run());
@@ -116,8 +140,8 @@ impl Engine {
     }
 
     /// What routes, with the ids of the consumers.
-    pub fn routing(&self) -> &Arc<Routing> {
-        &self.routing
+    pub fn routing(&self) -> Arc<Routing> {
+        self.node.routing()
     }
 
     pub fn hub(&self) -> &Hub {

@@ -13,6 +13,8 @@ mod janitor;
 mod node;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod pulse;
+mod read;
 mod router;
 pub mod sql;
 #[cfg(feature = "sqlite")]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hookonce_core::route::Routing;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, watch};
 use tokio::time::Instant;
 
@@ -22,11 +23,23 @@ pub(crate) struct Node {
     /// Every run holds it shared; a suspect alone. Who waits for it alone stops whoever comes after.
     turnstile: Arc<RwLock<()>>,
     failed: watch::Sender<Option<String>>,
+    routing: watch::Sender<Arc<Routing>>,
 }
 
 impl Node {
-    pub fn new(store: Arc<dyn Store>, hub: Hub, chance: Arc<dyn Chance>) -> Node {
-        Node { store, hub, chance, turnstile: Arc::default(), failed: watch::Sender::new(None) }
+    pub fn new(store: Arc<dyn Store>, hub: Hub, chance: Arc<dyn Chance>, routing: Routing) -> Node {
+        let (failed, routing) = (watch::Sender::new(None), watch::Sender::new(Arc::new(routing)));
+        Node { store, hub, chance, turnstile: Arc::default(), failed, routing }
+    }
+
+    /// What routes now.
+    pub fn routing(&self) -> Arc<Routing> {
+        Arc::clone(&self.routing.borrow())
+    }
+
+    /// The same consumers under another number.
+    pub fn route_by(&self, routing: Routing) {
+        self.routing.send_replace(Arc::new(routing));
     }
 
     pub async fn beside_others(&self) -> OwnedRwLockReadGuard<()> {

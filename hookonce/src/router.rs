@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookonce_core::route::{PASS_EVENTS, Routing};
+use hookonce_core::route::PASS_EVENTS;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,7 @@ pub const LINGER: Duration = Duration::from_millis(3);
 const PAUSE: u32 = 4;
 const LONGEST: Duration = Duration::from_millis(25);
 
-pub(crate) async fn run(node: Arc<Node>, routing: Arc<Routing>, stop: CancellationToken) {
+pub(crate) async fn run(node: Arc<Node>, stop: CancellationToken) {
     let mut patience = Patience::default();
     let mut behind = false;
     let mut unmatched = Unmatched::default();
@@ -28,7 +28,7 @@ pub(crate) async fn run(node: Arc<Node>, routing: Arc<Routing>, stop: Cancellati
         let arrivals = node.hub.arrivals();
         let began = Instant::now();
         let mut rested = began;
-        let next = match node.store.route(&routing).await {
+        let next = match node.store.route(&node.routing()).await {
             Ok(passed) => {
                 patience.success();
                 rested = Instant::now() + (began.elapsed() * PAUSE).min(LONGEST);

@@ -6,11 +6,12 @@
 
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, pending, ready};
 use hookonce_core::admit::{Admission, Submission};
 use hookonce_core::claim::{Ask, Claimed};
 use hookonce_core::command::{Command, Refused, Who};
-use hookonce_core::consumer::Consumer;
+use hookonce_core::consumer::{Consumer, ConsumerId};
 use hookonce_core::lease::Lease;
 use hookonce_core::request::Headers;
 use hookonce_core::route::Routing;
@@ -39,6 +40,14 @@ pub enum StoreError {
 pub type Verb<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 pub use hookonce_core::sample::{Refusals, Sample};
+
+/// Samples kept of one source, and their bytes together.
+pub const SAMPLE_ROWS: i64 = 200;
+pub const SAMPLE_BYTES: i64 = 1 << 20;
+/// Samples taken out of one second.
+pub const SAMPLES_AT_ONCE: usize = 64;
+/// Numbers of samples begin here, above those of requests.
+pub const SAMPLE_BASE: i64 = 1 << 62;
 
 /// What a router pass did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,6 +100,28 @@ pub struct Swept {
     pub headless: Vec<i64>,
 }
 
+/// What a process hears when it says that it lives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pulse {
+    /// The number of the configuration in force.
+    pub config: i64,
+    /// No other process that lives runs it: whoever has another one may put that in force.
+    pub deserted: bool,
+    /// Versions of the program that run on the store, this one's among them.
+    pub versions: Vec<String>,
+}
+
+/// What another process has done. It may be lost, and it may come too often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// There is something to route.
+    Arrived,
+    /// There is work for that consumer.
+    Due(ConsumerId),
+    /// Something may have been missed.
+    All,
+}
+
 /// What the store was opened with and is.
 #[derive(Clone, Debug)]
 pub struct Identity {
@@ -140,6 +171,17 @@ pub trait Store: Send + Sync {
 
     /// A person's decision: its change and its audit row in one commit. Answers the audit row's number.
     fn command(&self, command: Command, who: Who) -> Verb<'_, Result<i64, Refused>>;
+
+    /// This process lives and runs that configuration; to be said every few seconds. A store that has no other process
+    /// has nothing to say of others.
+    fn beat(&self, config: i64) -> Verb<'_, Pulse> {
+        ready(Ok(Pulse { config, ..Pulse::default() })).boxed()
+    }
+
+    /// Waits for the next hint of another process. A store that has no other process never has one.
+    fn heard(&self) -> Verb<'_, Hint> {
+        pending().boxed()
+    }
 
     /// The slow audit of invariant 5 and other housekeeping. Bounded.
     fn sweep(&self) -> Verb<'_, Swept>;

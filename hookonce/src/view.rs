@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// Rows of a list at the most; a cursor goes on behind them.
 pub const PAGE_MAX: usize = 500;
+/// Rows that one page of a filtered list looks at, at the most.
+pub const WALK_MAX: usize = 5_000;
 
 #[derive(Clone, Debug)]
 pub enum Query {
@@ -69,9 +71,12 @@ pub enum Query {
 
 #[derive(Clone, Debug)]
 pub enum Page {
-    Events(Vec<EventRow>),
+    /// And the cursor behind which the list goes on: where the page is full, and where a filter looked at so many rows
+    /// that the page ends early, perhaps with nothing in it.
+    Events(Vec<EventRow>, Option<i64>),
     Requests(Vec<RequestRow>),
-    Deliveries(Vec<DeliveryRow>),
+    /// And where it goes on, as for events.
+    Deliveries(Vec<DeliveryRow>, Option<i64>),
     Held(Vec<HeldRow>),
     Consumers(Vec<ConsumerRow>),
     Tally(Vec<(String, String, i64)>),

@@ -229,7 +229,7 @@ async fn dead(store: &SqliteStore) -> hookonce::view::DeliveryRow {
     let mut looks = tokio::time::interval(Duration::from_millis(5));
     loop {
         looks.tick().await;
-        if let Page::Deliveries(rows) = store.read(Query::Dead { after: None, limit: 10 }).await.unwrap()
+        if let Page::Deliveries(rows, _) = store.read(Query::Dead { after: None, limit: 10 }).await.unwrap()
             && let Some(row) = rows.into_iter().next()
         {
             return row;

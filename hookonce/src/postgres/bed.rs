@@ -120,7 +120,7 @@ pub struct PostgresBed {
     store: Mutex<Option<Arc<PostgresStore>>>,
     clock: Arc<ManualClock>,
     fault: Arc<Fault>,
-    sheets: Sheets,
+    pub sheets: Sheets,
     pub database: Database,
 }
 

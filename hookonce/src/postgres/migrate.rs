@@ -4,7 +4,9 @@
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
-use super::open::OpenError;
+use super::error::OpenError;
+use super::value::said;
+use crate::sql::schema::Schema;
 
 const VERSIONS: &[&str] = &[include_str!("../../migrations/postgres/0001_store.sql")];
 
@@ -19,6 +21,11 @@ pub async fn version(db: &Client) -> Result<usize, OpenError> {
     Ok(String::from_utf8_lossy(&text).parse().unwrap_or(0))
 }
 
+/// What the database has, and what it lacks.
+pub async fn look(db: &Client) -> Result<Schema, OpenError> {
+    Ok(Schema::new("database", version(db).await?, VERSIONS))
+}
+
 /// Brings the database to our version. One of a later version is not ours to write.
 pub async fn up(db: &Client) -> Result<(), OpenError> {
     loop {
@@ -28,7 +35,13 @@ pub async fn up(db: &Client) -> Result<(), OpenError> {
         }
         let Some(text) = VERSIONS.get(found) else { return Ok(()) };
         match step(db, text, found + 1).await {
-            Err(OpenError::Postgres(error)) if is_race(&error) => db.batch_execute("rollback").await?,
+            Err(OpenError::Postgres(error)) if is_race(&error) => {
+                db.batch_execute("rollback").await?;
+                // Whoever was faster has left its number. Else what is in the way was never ours.
+                if version(db).await? == found {
+                    return Err(OpenError::Foreign(said(&error)));
+                }
+            }
             done => done?,
         }
     }

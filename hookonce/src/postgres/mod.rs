@@ -12,16 +12,19 @@ use crate::sql::call::Tap;
 
 mod admit;
 pub mod audit;
+mod beat;
 #[cfg(feature = "testkit")]
 pub mod bed;
 mod configure;
 pub mod conn;
+mod error;
 mod fold;
 mod group;
 mod migrate;
 mod now;
 mod open;
 mod queue;
+mod read;
 mod refused;
 mod rule;
 #[cfg(feature = "testkit")]
@@ -29,7 +32,8 @@ pub mod sheets;
 mod store;
 mod value;
 
-pub use open::OpenError;
+pub use error::OpenError;
+pub use open::{schema, valid};
 pub use store::PostgresStore;
 
 /// What a store is opened with. The defaults are those of a server; tests bring their own clock, seed and patience.

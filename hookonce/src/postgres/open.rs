@@ -2,41 +2,24 @@
 
 use std::time::Duration;
 
+use futures_util::future::try_join_all;
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::{Client, Config, NoTls};
 
 use super::conn::{Conn, Maker, Pool};
+use super::error::OpenError;
+use super::value::said;
 use super::{Options, migrate};
 use crate::sql::call::Arg;
 use crate::sql::postgres as sql;
+use crate::sql::schema::Schema;
 use crate::store::{Identity, StoreError};
-
-/// Why a store does not open.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    #[error("the address of the database is none: {0}\nhint: `postgres://user@host:5432/database`")]
-    Address(#[source] tokio_postgres::Error),
-    #[error("the database has the schema {found}, this program knows {ours}\nhint: start the newer program")]
-    Newer { found: usize, ours: usize },
-    #[error("PostgreSQL {found} is too old\nhint: {OLDEST} or later is needed")]
-    TooOld { found: String },
-    #[error("the database takes no writes\nhint: it is a standby or set to read only: name the primary")]
-    ReadOnly,
-    #[error(
-        "the database's `{name}` is `{found}`\nhint: an answered request could be lost, so hookonce does not start; set it to `{want}`"
-    )]
-    Setting { name: &'static str, found: String, want: &'static str },
-    #[error("PostgreSQL says: {0}")]
-    Postgres(#[from] tokio_postgres::Error),
-    #[error("the store does not answer: {0}")]
-    Store(#[from] StoreError),
-}
 
 /// Connections for admissions that wait for somebody else's lock.
 const ASIDE: usize = 4;
 
 /// The first version that is tested, as the server counts.
-const OLDEST: i32 = 14;
+pub const OLDEST: i32 = 14;
 
 /// A database that is ours to write, and connections to it.
 #[derive(Debug)]
@@ -48,9 +31,7 @@ pub struct Opened {
 }
 
 pub async fn open(url: &str, options: &Options) -> Result<Opened, OpenError> {
-    let mut config: Config = url.parse().map_err(OpenError::Address)?;
-    config.connect_timeout(options.connect_wait).application_name("hookonce");
-    config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    let config = config(url, options)?;
     prepare(&config, options).await?;
     let pool = |config: Config, size| {
         let (tap, clock, limit) = (options.tap.clone(), options.clock.clone(), options.answer_limit);
@@ -58,7 +39,7 @@ pub async fn open(url: &str, options: &Options) -> Result<Opened, OpenError> {
         Pool::new(maker, size, options.connect_wait)
     };
     let engine = session(&config, &[PLANS, &limits(options, options.statement_limit)]);
-    let reading = session(&config, &[&limits(options, options.read_limit), READ_ONLY]);
+    let reading = session(&config, &[&limits(options, options.read_limit)]);
     let work = pool(engine.clone(), options.work)?;
     let conn = work.get().await?;
     let identity = enter(&work, &conn, options).await?;
@@ -67,11 +48,33 @@ pub async fn open(url: &str, options: &Options) -> Result<Opened, OpenError> {
     Ok(Opened { ingest, work, read, identity })
 }
 
+/// Why a url cannot be one of ours, as far as it shows without asking the database.
+pub fn valid(url: &str) -> Result<(), String> {
+    url.parse::<Config>().map(drop).map_err(|error| said(&error))
+}
+
+fn config(url: &str, options: &Options) -> Result<Config, OpenError> {
+    let mut config: Config = url.parse().map_err(|error| OpenError::Address(said(&error)))?;
+    config.connect_timeout(options.connect_wait).application_name("hookonce");
+    config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    Ok(config)
+}
+
+/// The schema of a store that nobody has to have opened; with `up` after it was brought to ours.
+pub async fn schema(url: &str, up: bool) -> Result<Schema, OpenError> {
+    let options = Options::default();
+    let db = primary(&config(url, &options)?).await?;
+    sound(&db, &options).await?;
+    if up {
+        migrate::up(&db).await?;
+    }
+    migrate::look(&db).await
+}
+
 /// Statistics say little about a queue: a small or just vacuumed table would be walked, and a known hot lane would
 /// change the index.
 const PLANS: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off \
                      -c enable_mergejoin=off -c enable_bitmapscan=off -c jit=off";
-const READ_ONLY: &str = "-c default_transaction_read_only=on";
 
 /// A session that hears nothing more of us in a transaction lets its locks go by itself.
 fn limits(options: &Options, statement: Duration) -> String {
@@ -90,16 +93,31 @@ fn session(config: &Config, settings: &[&str]) -> Config {
 
 /// What must be true of the database before anything is built on it, and our schema in it.
 async fn prepare(config: &Config, options: &Options) -> Result<(), OpenError> {
-    let db = match connect(config).await {
+    let db = primary(config).await?;
+    sound(&db, options).await?;
+    migrate::up(&db).await?;
+    whole(&db).await
+}
+
+/// Every statement of ours can be run on it: no table, column or function is missing or another one.
+async fn whole(db: &Client) -> Result<(), OpenError> {
+    match try_join_all(sql::ALL.iter().map(|stmt| db.prepare(stmt.text))).await {
+        Err(error) if error.code().is_some_and(|code| code.code().starts_with("42")) => {
+            Err(OpenError::Foreign(said(&error)))
+        }
+        prepared => Ok(prepared.map(drop)?),
+    }
+}
+
+async fn primary(config: &Config) -> Result<Client, OpenError> {
+    match connect(config).await {
         // One that takes no writes is turned away by name.
         Err(error) => match connect(config.clone().target_session_attrs(TargetSessionAttrs::Any)).await {
-            Ok(db) => db,
-            Err(_) => return Err(error.into()),
+            Ok(db) => Ok(db),
+            Err(_) => Err(OpenError::connecting(error)),
         },
-        Ok(db) => db,
-    };
-    sound(&db, options).await?;
-    migrate::up(&db).await
+        Ok(db) => Ok(db),
+    }
 }
 
 /// The connection ends with its client.

@@ -7,13 +7,7 @@ use super::conn::{Conn, Pool};
 use crate::sql::call::Arg;
 use crate::sql::headers;
 use crate::sql::postgres as sql;
-use crate::store::{Refusals, Sample, StoreError};
-
-/// Samples kept of one source, and their bytes together.
-pub const SAMPLE_ROWS: i64 = 200;
-pub const SAMPLE_BYTES: i64 = 1 << 20;
-/// Samples taken out of one second.
-pub const SAMPLES_AT_ONCE: usize = 64;
+use crate::store::{Refusals, SAMPLE_BYTES, SAMPLE_ROWS, SAMPLES_AT_ONCE, Sample, StoreError};
 
 pub async fn refused(pool: &Pool, refusals: &Refusals) -> Result<(), StoreError> {
     let counts = counts(refusals)?;

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
 use hookonce_core::admit::{Admission, Submission};
@@ -18,14 +18,15 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::conn::Pool;
+use super::error::OpenError;
 use super::group::Writers;
 use super::now::Now;
-use super::open::{self, OpenError, Opened};
+use super::open::{self, Opened};
 use super::queue::Job;
-use super::{Options, configure, now, refused, rule};
+use super::{Options, beat, configure, now, read, refused, rule};
 use crate::sql::call::Arg;
 use crate::sql::postgres as sql;
-use crate::store::{Identity, Passed, Refusals, Run, Store, StoreError, Swept, Verb};
+use crate::store::{Identity, Passed, Pulse, Refusals, Run, Store, StoreError, Swept, Verb};
 use crate::view::{Page, Query};
 
 /// What every verb stands on. Clones are the same.
@@ -38,6 +39,8 @@ pub struct Base {
     pub work: Pool,
     /// Reads of people.
     pub read: Pool,
+    /// How long a read of a person may take.
+    pub read_limit: Duration,
     pub now: Arc<Now>,
 }
 
@@ -58,7 +61,7 @@ impl PostgresStore {
         let Opened { ingest, work, read, identity } = open::open(url, &options).await?;
         let now = Arc::new(Now::new(options.clock.clone()));
         now::look(&work, &now).await?;
-        let base = Base { identity, ingest, work, read, now };
+        let base = Base { identity, ingest, work, read, read_limit: options.read_limit, now };
         let runtime = Handle::current();
         let writers = Arc::new(Writers::new(base.ingest.clone(), &options));
         if options.clock.is_none() {
@@ -153,12 +156,16 @@ impl Store for PostgresStore {
         unbuilt("command")
     }
 
+    fn beat(&self, config: i64) -> Verb<'_, Pulse> {
+        self.verb(move |base| async move { beat::beat(&*base.work.get().await?, base.identity.instance, config).await })
+    }
+
     fn sweep(&self) -> Verb<'_, Swept> {
         unbuilt("sweep")
     }
 
-    fn read(&self, _: Query) -> Verb<'_, Page> {
-        unbuilt("read")
+    fn read(&self, query: Query) -> Verb<'_, Page> {
+        self.verb(|base| async move { read::page(&base.read, &query, base.read_limit).await })
     }
 
     fn ready(&self) -> Verb<'_, ()> {

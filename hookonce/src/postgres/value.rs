@@ -133,14 +133,14 @@ fn by_state(code: &str, text: String) -> StoreError {
     }
 }
 
-fn said(error: &tokio_postgres::Error) -> String {
+pub fn said(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(db) => format!("{} ({})", db.message(), db.code().code()),
         None => error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}")),
     }
 }
 
-fn is_io(error: &tokio_postgres::Error) -> bool {
+pub fn is_io(error: &tokio_postgres::Error) -> bool {
     error.source().is_some_and(|source| source.is::<std::io::Error>())
 }
 

@@ -114,16 +114,18 @@ statements! {
     READ_DELIVERY = "read_delivery";
     READ_EVENT_DELIVERIES = "read_event_deliveries";
     READ_EVENT_REQUESTS = "read_event_requests";
-    READ_EVENTS = "read_events";
+    READ_EVENT = "read_event";
     READ_HALTED_COUNTS = "read_halted_counts";
     READ_HISTORY = "read_history";
     READ_HOLD = "read_hold";
     READ_HOLDS = "read_holds";
+    READ_NUMBERS = "read_numbers";
     READ_RECEIVED = "read_received";
     READ_REQUEST = "read_request";
     READ_REQUEST_RAW = "read_request_raw";
     READ_REQUESTS = "read_requests";
     READ_SAMPLE_RAW = "read_sample_raw";
     READ_SAMPLES = "read_samples";
+    READ_UNROUTED = "read_unrouted";
     READ_WORK_COUNTS = "read_work_counts";
 }

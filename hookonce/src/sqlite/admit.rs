@@ -16,6 +16,7 @@ use crate::sql::call::Arg;
 use crate::sql::headers;
 use crate::sql::place::Place;
 use crate::sql::sqlite as sql;
+use crate::sql::stored;
 use crate::store::StoreError;
 
 /// Characters kept of what the store said of a value that it cannot hold.
@@ -208,7 +209,7 @@ impl Entry<'_> {
             Arg::Blob(&item.fingerprint),
             Arg::Blob(&item.body_hash),
             Arg::Blob(&headers),
-            Arg::Blob(part(&self.submission.body, item.span)),
+            Arg::Blob(stored::inside(&self.submission.body, item.span)),
             Arg::Text(differs.name()),
             Arg::Int(self.group.now),
             Arg::int(event),
@@ -347,12 +348,6 @@ impl Entry<'_> {
         ];
         self.conn.exec(sql::ADMIT_EVENT, &args).map(drop)
     }
-}
-
-/// An item's own bytes. A span that does not fit says that the bytes are another form of what it was read from.
-pub fn part(body: &[u8], span: Option<(u64, u64)>) -> &[u8] {
-    let inside = span.and_then(|(start, end)| body.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
-    inside.unwrap_or(body)
 }
 
 fn bounds<'a>(span: Option<(u64, u64)>) -> (Arg<'a>, Arg<'a>) {

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use hookonce_core::claim::Claimed;
 
 use super::conn::Conn;
 use crate::sql::call::{Arg, Row};
-use crate::sql::headers;
 use crate::sql::sqlite as sql;
+use crate::sql::stored;
 use crate::store::{EventView, Run, StoreError};
 
 /// The runs, and the rows whose event or payload is gone.
@@ -27,7 +26,7 @@ pub fn runs(inbox: &Conn, claimed: Vec<Claimed>) -> Result<(Vec<Run>, Vec<Claime
 }
 
 fn view(id: i64, mut row: Row) -> Result<EventView, StoreError> {
-    let span = span(row.opt_int(10)?, row.opt_int(11)?);
+    let span = stored::span(row.opt_int(10)?, row.opt_int(11)?);
     Ok(EventView {
         id,
         source: row.text(0)?,
@@ -40,22 +39,8 @@ fn view(id: i64, mut row: Row) -> Result<EventView, StoreError> {
         aggregate: row.opt_text(7)?,
         version: row.opt_text(8)?,
         received: row.int(9)?,
-        headers: stored_headers(&row.blob(12)?)?,
-        body: part(row.blob(13)?.into(), span),
+        headers: stored::headers(&row.blob(12)?)?,
+        body: stored::part(row.blob(13)?.into(), span),
         part: span.is_some(),
     })
-}
-
-pub fn span(start: Option<i64>, end: Option<i64>) -> Option<(u64, u64)> {
-    Some((u64::try_from(start?).ok()?, u64::try_from(end?).ok()?))
-}
-
-/// An item's own bytes, without a copy.
-pub fn part(body: Bytes, span: Option<(u64, u64)>) -> Bytes {
-    let inside = super::admit::part(&body, span);
-    if inside.len() == body.len() { body.clone() } else { body.slice_ref(inside) }
-}
-
-pub fn stored_headers(bytes: &[u8]) -> Result<hookonce_core::request::Headers, StoreError> {
-    headers::decode(bytes).ok_or_else(|| StoreError::Failed("stored headers are not as they were written".into()))
 }

@@ -58,7 +58,7 @@ fn put(work: &mut Work, consumer: &Consumer, number: i64) -> Result<(i64, i64), 
             work.conn.row(sql::CONFIGURE_NEW, &args)?.unwrap_or_default().int(0)?
         }
     };
-    work.group.cursors.begin(&work.conn)?;
+    work.group.cursors.begin(work.conn.rows(sql::ROUTE_BEGINS, &[])?)?;
     Ok((id, number))
 }
 

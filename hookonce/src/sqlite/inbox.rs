@@ -18,6 +18,7 @@ use super::{Options, command, open, refused};
 use crate::clock::Clock;
 use crate::sql::call::Arg;
 use crate::sql::sqlite as sql;
+use crate::sql::stored;
 use crate::store::StoreError;
 
 /// Tally rows before they are folded into one.
@@ -136,12 +137,10 @@ impl Inbox {
 }
 
 /// (source, verdict, how many) of every row, unsummed.
-pub fn read_tally(conn: &Conn) -> Result<Vec<(String, String, u64)>, StoreError> {
+fn read_tally(conn: &Conn) -> Result<Vec<(String, String, u64)>, StoreError> {
     let mut all = Vec::new();
     for mut row in conn.rows(sql::TALLY_ALL, &[])? {
-        let counts: Vec<(String, String, u64)> = serde_json::from_str(&row.text(0)?)
-            .map_err(|e| StoreError::Failed(format!("a tally row is no list: {e}")))?;
-        all.extend(counts);
+        all.extend(stored::counts(&row.text(0)?)?);
     }
     Ok(all)
 }

@@ -4,6 +4,7 @@ use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::{Batch, Connection, OptionalExtension as _};
 
 use super::open::OpenError;
+use crate::sql::schema;
 
 pub struct Schema {
     /// For messages.
@@ -27,6 +28,11 @@ pub fn version(db: &Connection) -> Result<usize, OpenError> {
         db.query_row("select value from hookonce_setting where name = 'schema'", [], |row| row.get::<_, Vec<u8>>(0));
     let text = text.optional()?.unwrap_or_default();
     Ok(String::from_utf8_lossy(&text).parse().unwrap_or(0))
+}
+
+/// What the file of that store has, and what it lacks.
+pub fn look(db: &Connection, schema: &Schema) -> Result<schema::Schema, OpenError> {
+    Ok(schema::Schema::new(schema.file, version(db)?, schema.versions))
 }
 
 /// Brings the file to our version. A file of a later version is not ours to write.

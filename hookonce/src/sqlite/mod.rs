@@ -20,7 +20,6 @@ mod claim;
 mod command;
 mod configure;
 mod conn;
-mod cursor;
 mod desk;
 mod end;
 mod files;
@@ -41,8 +40,7 @@ mod threads;
 mod work;
 mod writer;
 
-pub use open::OpenError;
-pub use refused::{SAMPLE_BASE, SAMPLE_BYTES, SAMPLE_ROWS};
+pub use open::{OpenError, schemas};
 pub use settings::Effective;
 pub use store::SqliteStore;
 

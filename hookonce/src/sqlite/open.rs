@@ -12,6 +12,7 @@ use super::files::{Files, Handles};
 use super::settings::Effective;
 use super::{Options, migrate, settings};
 use crate::sql::call::Arg;
+use crate::sql::schema::Schema;
 use crate::sql::sqlite as sql;
 use crate::store::{Identity, StoreError};
 
@@ -80,6 +81,28 @@ fn writer(path: &Path, file: &'static str) -> Result<(Connection, Vec<Effective>
     db.busy_timeout(OPEN_WAIT)?;
     let effective = settings::writer(&db, file)?;
     Ok((db, effective))
+}
+
+/// The schemas of both files of a store that nobody serves; with `up` after they were brought to ours. A file that is not
+/// there is a new one: only with `up` it is made.
+pub fn schemas(path: &Path, up: bool) -> Result<Vec<Schema>, OpenError> {
+    settings::library()?;
+    let files = Files::at(path);
+    let _lock = if up || files.inbox.exists() || files.work.exists() { Some(files.lock()?) } else { None };
+    if up {
+        files.prepare()?;
+    }
+    let there = |path: &Path, file| match path.exists() {
+        true => Ok(writer(path, file)?.0),
+        false => Connection::open_in_memory().map_err(OpenError::from),
+    };
+    let (mut inbox, mut work) = (there(&files.inbox, "inbox")?, there(&files.work, "work")?);
+    if up {
+        whole(&inbox, &work)?;
+        migrate::up(&mut inbox, &migrate::INBOX)?;
+        migrate::up(&mut work, &migrate::WORK)?;
+    }
+    Ok(vec![migrate::look(&inbox, &migrate::INBOX)?, migrate::look(&work, &migrate::WORK)?])
 }
 
 /// A connection that only reads, for events, bodies and people.

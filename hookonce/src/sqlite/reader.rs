@@ -4,13 +4,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt as _;
 use hookonce_core::claim::Claimed;
 use hookonce_core::time::Micros;
 
 use super::conn::{Conn, remedy};
 use super::job::{Answer, Job};
-use super::{Options, bodies, read, sweep};
+use super::{Options, bodies, sweep};
 use crate::clock::Clock;
+use crate::read;
 use crate::sql::call::Arg;
 use crate::sql::sqlite as sql;
 use crate::store::{Run, StoreError};
@@ -88,10 +90,10 @@ impl Reader {
         for conn in [&self.inbox, &self.work] {
             conn.driver().progress_handler(STEPS, Some(over)).map_err(remedy)?;
         }
-        let page = read::page(self, query, self.clock.now()).map(ReadReply::Page);
+        let page = read::page(self, query, self.clock.now()).now_or_never();
         for conn in [&self.inbox, &self.work] {
             conn.driver().progress_handler(0, None::<fn() -> bool>).map_err(remedy)?;
         }
-        page
+        page.unwrap_or_else(|| Err(StoreError::Failed("a read of SQLite waited".into()))).map(ReadReply::Page)
     }
 }

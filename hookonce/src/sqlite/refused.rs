@@ -8,15 +8,7 @@ use super::inbox::Group;
 use crate::sql::call::Arg;
 use crate::sql::headers;
 use crate::sql::sqlite as sql;
-use crate::store::{Refusals, Sample, StoreError};
-
-/// Samples kept of one source, and their bytes together.
-pub const SAMPLE_ROWS: i64 = 200;
-pub const SAMPLE_BYTES: i64 = 1 << 20;
-/// Samples taken out of one second.
-pub const SAMPLES_AT_ONCE: usize = 64;
-/// Numbers of samples begin here, above those of requests.
-pub const SAMPLE_BASE: i64 = 1 << 62;
+use crate::store::{Refusals, SAMPLE_BASE, SAMPLE_BYTES, SAMPLE_ROWS, SAMPLES_AT_ONCE, Sample, StoreError};
 
 pub fn write(conn: &Conn, group: &mut Group, refusals: &Refusals) -> Result<(), StoreError> {
     for (source, reason, count) in &refusals.counts {

@@ -11,10 +11,10 @@ use hookonce_core::time::Micros;
 use hookonce_core::{kill_point, planted};
 
 use super::conn::Conn;
-use super::cursor::{ids, listed};
 use super::open;
 use super::work::Work;
 use crate::sql::call::{Arg, Row};
+use crate::sql::cursor::{ids, listed};
 use crate::sql::sqlite as sql;
 use crate::store::{Passed, StoreError};
 

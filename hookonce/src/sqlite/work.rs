@@ -9,11 +9,12 @@ use hookonce_core::kill_point;
 use hookonce_core::time::Micros;
 
 use super::conn::Conn;
-use super::cursor::Cursors;
 use super::job::{WorkAsk, WorkJob, WorkReply};
 use super::writer::{Failure, Instruments, Writer};
 use super::{Options, claim, command, configure, route, settle, sweep};
 use crate::clock::Clock;
+use crate::sql::cursor::Cursors;
+use crate::sql::sqlite as sql;
 use crate::store::{Identity, StoreError};
 
 /// Jobs in one commit.
@@ -55,6 +56,10 @@ struct Marks {
     passed: bool,
 }
 
+fn cursors(conn: &Conn) -> Result<Cursors, StoreError> {
+    Cursors::of_rows(conn.rows(sql::ROUTE_BEGINS, &[])?, conn.rows(sql::ROUTE_PASSES, &[])?)
+}
+
 impl Work {
     pub fn new(
         conn: Conn,
@@ -63,7 +68,7 @@ impl Work {
         options: &Options,
         failure: Failure,
     ) -> Result<Work, StoreError> {
-        let cursors = Cursors::read(&conn)?;
+        let cursors = cursors(&conn)?;
         Ok(Work {
             conn,
             instruments: Instruments::new("work"),
@@ -148,7 +153,7 @@ impl Writer for Work {
     }
 
     fn doubt(&mut self) -> Result<(), StoreError> {
-        self.cursors = Cursors::read(&self.conn)?;
+        self.cursors = cursors(&self.conn)?;
         Ok(())
     }
 

@@ -1,8 +1,7 @@
 //! What is bounded stays bounded: rows for one event, samples, counts, and what forged traffic may touch.
 
 use hookonce::sqlite::bed::Sheets;
-use hookonce::sqlite::{SAMPLE_BYTES, SAMPLE_ROWS};
-use hookonce::store::{Refusals, Sample, Store as _};
+use hookonce::store::{Refusals, SAMPLE_BYTES, SAMPLE_ROWS, Sample, Store as _};
 use hookonce::testkit::dump;
 use hookonce::view::{Page, Query};
 use hookonce_core::admit::REQUEST_ROWS;

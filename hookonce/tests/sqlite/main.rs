@@ -11,5 +11,6 @@ mod first;
 mod groups;
 mod locks;
 mod plans;
-mod reads;
+#[path = "../sent/mod.rs"]
+mod sent;
 mod tap;

@@ -61,8 +61,13 @@ type Answer<T> = Result<Json<T>, Problem>;
 
 /// A page with the cursor of the next one: there is one if this page is full.
 fn list<R, T: From<R>, C: Display>(rows: Vec<R>, limit: usize, cursor: impl Fn(&R) -> C) -> Json<List<T>> {
-    let next = rows.last().filter(|_| rows.len() >= limit).map(|row| cursor(row).to_string());
-    Json(List { items: rows.into_iter().map(T::from).collect(), next })
+    let next = rows.last().filter(|_| rows.len() >= limit).map(cursor);
+    part(rows, next)
+}
+
+/// A page of which the store knows where it goes on.
+fn part<R, T: From<R>, C: Display>(rows: Vec<R>, next: Option<C>) -> Json<List<T>> {
+    Json(List { items: rows.into_iter().map(T::from).collect(), next: next.map(|next| next.to_string()) })
 }
 
 pub(super) fn event_no(text: &str) -> Result<i64, Problem> {
@@ -82,14 +87,14 @@ pub async fn events(Extension(admin): Extension<Admin>, Params(ask): Params<Ask>
         limit: ask.limit(),
     };
     match admin.store.read(query).await? {
-        Page::Events(rows) => Ok(list(rows, ask.limit(), |r: &view::EventRow| r.id)),
+        Page::Events(rows, next) => Ok(part(rows, next)),
         _ => Err(unexpected()),
     }
 }
 
 pub async fn event(Extension(admin): Extension<Admin>, Path(event): Path<String>) -> Answer<wire::Event> {
     match admin.store.read(Query::Event { id: event_no(&event)? }).await? {
-        Page::Events(rows) => {
+        Page::Events(rows, _) => {
             rows.into_iter().next().map(|r| Json(r.into())).ok_or_else(|| Problem::not_found("event"))
         }
         _ => Err(Problem::not_found("event")),
@@ -171,7 +176,7 @@ pub async fn deliveries(Extension(admin): Extension<Admin>, Params(ask): Params<
         limit: ask.limit(),
     };
     match admin.store.read(query).await? {
-        Page::Deliveries(rows) => Ok(list(rows, ask.limit(), |r: &view::DeliveryRow| r.id)),
+        Page::Deliveries(rows, next) => Ok(part(rows, next)),
         _ => Err(unexpected()),
     }
 }
@@ -190,7 +195,7 @@ pub(super) async fn find(admin: &Admin, name: Named) -> Result<view::DeliveryRow
         limit: PAGE_MAX,
     };
     match admin.store.read(query).await? {
-        Page::Deliveries(rows) => {
+        Page::Deliveries(rows, _) => {
             let found = rows.into_iter().find(|row| row.generation == generation);
             found.ok_or_else(|| Problem::not_found("delivery"))
         }
@@ -201,7 +206,7 @@ pub(super) async fn find(admin: &Admin, name: Named) -> Result<view::DeliveryRow
 pub async fn delivery(Extension(admin): Extension<Admin>, name: Named) -> Answer<wire::Delivery> {
     let row = find(&admin, name).await?;
     match admin.store.read(Query::Delivery { id: row.id }).await? {
-        Page::Deliveries(rows) => {
+        Page::Deliveries(rows, _) => {
             rows.into_iter().next().map(|r| Json(r.into())).ok_or_else(|| Problem::not_found("delivery"))
         }
         _ => Err(Problem::not_found("delivery")),
@@ -210,7 +215,7 @@ pub async fn delivery(Extension(admin): Extension<Admin>, name: Named) -> Answer
 
 pub async fn dead(Extension(admin): Extension<Admin>, Params(ask): Params<Ask>) -> Answer<List<wire::Delivery>> {
     match admin.store.read(Query::Dead { after: ask.after()?, limit: ask.limit() }).await? {
-        Page::Deliveries(rows) => Ok(list(rows, ask.limit(), |r: &view::DeliveryRow| r.id)),
+        Page::Deliveries(rows, next) => Ok(part(rows, next)),
         _ => Err(unexpected()),
     }
 }

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct List<T> {
     pub items: Vec<T>,
-    /// `after` of the next page; absent on the last one.
+    /// `after` of the next page; absent on the last one. A page may have fewer items than were asked for, even none, and
+    /// still name it: a filter that finds little ends its page after so many rows that it looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }

@@ -49,14 +49,16 @@ pub fn list(
     let mut listing = Listing::new(fields.iter().map(|(_, name, _, shown)| column(name, *shown)));
     let mut left = wanted;
     loop {
-        let query = query(filters, after.as_ref(), left.min(PAGE));
-        let page: List<Value> = remote.get(path, &query)?;
+        let asked = left.min(PAGE);
+        let page: List<Value> = remote.get(path, &query(filters, after.as_ref(), asked))?;
+        let short = page.items.len() < asked;
         left = left.saturating_sub(page.items.len());
         for item in &page.items {
             listing.push(fields.iter().map(|(member, _, show, _)| cell(&item[*member], *show)).collect());
         }
         after = page.next;
-        if after.is_none() || left == 0 {
+        // A short page that is not the last one: the filter finds little, and the server stopped looking.
+        if after.is_none() || left == 0 || (short && !paging.all) {
             break;
         }
     }

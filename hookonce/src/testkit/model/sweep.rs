@@ -6,10 +6,7 @@ use hookonce_core::time::Micros;
 
 use super::rows::{InboxAudit, Rows, Sample, WorkAudit};
 use super::settle::work_row;
-use crate::store::{Refusals, Swept};
-
-/// Numbers of samples stand above those of requests.
-const SAMPLE_BASE: i64 = 1 << 62;
+use crate::store::{Refusals, SAMPLE_BASE, Swept};
 
 /// The verb: lanes whose first open delivery is nobody's. It must never find one.
 pub fn sweep(rows: &mut Rows, now: Micros) -> Swept {

@@ -41,7 +41,7 @@ pub fn run(script: &str, bed: &dyn Bed) -> Result<(), String> {
     let mut here = Runner::new(bed);
     let mut there = Runner::new(&model);
     for line in words::lines(script) {
-        if let Some(difference) = pages::difference(&here.rows(), &*here.store(), &*there.store()) {
+        if let Some(difference) = pages::difference((&here.rows(), &*here.store()), (&there.rows(), &*there.store())) {
             return Err(format!("before line {}: {}\n{difference}", line.number, line.text));
         }
         step(&line, &mut here, &mut there)

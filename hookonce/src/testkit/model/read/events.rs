@@ -4,7 +4,7 @@ use hookonce_core::delivery::State;
 use hookonce_core::time::Micros;
 
 use super::{deliveries, requests};
-use crate::testkit::model::rows::{Event, Hold, Rows};
+use crate::testkit::model::rows::{Event, Halted, Hold, Rows};
 use crate::testkit::model::state;
 use crate::view::{EventRow, HeldRow, Why};
 
@@ -49,6 +49,16 @@ fn status(rows: &Rows, event: i64, now: Micros) -> &'static str {
         None if any(&[State::Waiting, State::Ready, State::Processing, State::RetryableFailed]) => "in_progress",
         None if routed(rows, event) || !states.is_empty() => "done",
         None => "received",
+    }
+}
+
+/// Whether a list of that status looks at it: what is held or waits for a person has a table of its own.
+pub fn may_be(rows: &Rows, event: i64, status: Option<&str>) -> bool {
+    let waits = |h: &Halted| h.event == event && matches!(h.kind.as_str(), "dead" | "parked");
+    match status {
+        Some("held" | "unmatched") => rows.hold.get(&event).is_some_and(|hold| hold.released.is_none()),
+        Some("needs_attention") => rows.halted.values().any(waits),
+        _ => true,
     }
 }
 

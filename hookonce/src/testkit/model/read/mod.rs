@@ -5,7 +5,7 @@ use hookonce_core::time::Micros;
 
 use super::rows::{Event, Rows};
 use crate::store::EventView;
-use crate::view::{PAGE_MAX, Page, Query, Raw};
+use crate::view::{PAGE_MAX, Page, Query, Raw, WALK_MAX};
 
 mod deliveries;
 mod events;
@@ -19,9 +19,13 @@ pub fn read(rows: &Rows, query: &Query, now: Micros) -> Page {
                 source.as_ref().is_none_or(|s| *s == e.source) && status.as_ref().is_none_or(|s| *s == e.status)
             };
             let below = rows.event.values().rev().filter(|e| after.is_none_or(|after| e.id < after));
-            Page::Events(first(below.map(|e| events::row(rows, e, now)).filter(wanted), *limit))
+            let below = below.filter(|e| events::may_be(rows, e.id, status.as_deref()));
+            let (found, next) = walked(below.map(|e| events::row(rows, e, now)), wanted, *limit, |e| e.id);
+            Page::Events(found, next)
         }
-        Query::Event { id } => one(rows.event.get(id).map(|e| events::row(rows, e, now)), Page::Events),
+        Query::Event { id } => {
+            one(rows.event.get(id).map(|e| events::row(rows, e, now)), |found| Page::Events(found, None))
+        }
         Query::EventRaw { id } => raw(rows, *id).map_or(Page::None, Page::Raw),
         Query::Requests { source, verdict, after, limit } => {
             Page::Requests(requests::list(rows, source.as_deref(), verdict.as_deref(), *after, bounded(*limit)))
@@ -31,12 +35,12 @@ pub fn read(rows: &Rows, query: &Query, now: Micros) -> Page {
         Query::RequestRaw { id } => requests::raw(rows, *id).map_or(Page::None, Page::Raw),
         Query::Deliveries { consumer, state, event, after, limit } => {
             let wanted = deliveries::Wanted { consumer: consumer.as_deref(), state: state.as_deref(), event: *event };
-            Page::Deliveries(first(deliveries::list(rows, &wanted, *after, now), *limit))
+            deliveries_page(rows, &wanted, *after, *limit, now)
         }
-        Query::Delivery { id } => one(deliveries::whole(rows, *id, now), Page::Deliveries),
+        Query::Delivery { id } => one(deliveries::whole(rows, *id, now), |found| Page::Deliveries(found, None)),
         Query::Dead { after, limit } => {
             let wanted = deliveries::Wanted { consumer: None, state: Some("permanently_failed"), event: None };
-            Page::Deliveries(first(deliveries::list(rows, &wanted, *after, now), *limit))
+            deliveries_page(rows, &wanted, *after, *limit, now)
         }
         Query::Held { after, limit } => Page::Held(first(events::held(rows, *after), *limit)),
         Query::Consumers => Page::Consumers(deliveries::consumers(rows, now)),
@@ -51,6 +55,38 @@ fn bounded(limit: usize) -> usize {
 
 fn first<T>(of: impl Iterator<Item = T>, limit: usize) -> Vec<T> {
     of.take(bounded(limit)).collect()
+}
+
+/// What is wanted among at most so many candidates, and the cursor behind which the next page goes on.
+fn walked<T>(
+    candidates: impl Iterator<Item = T>,
+    wanted: impl Fn(&T) -> bool,
+    limit: usize,
+    cursor: fn(&T) -> i64,
+) -> (Vec<T>, Option<i64>) {
+    let (mut found, mut looked, mut last) = (Vec::new(), 0, None);
+    for row in candidates.take(WALK_MAX) {
+        looked += 1;
+        last = Some(cursor(&row));
+        if wanted(&row) {
+            found.push(row);
+        }
+        if found.len() == bounded(limit) {
+            return (found, last);
+        }
+    }
+    (found, last.filter(|_| looked == WALK_MAX))
+}
+
+fn deliveries_page(
+    rows: &Rows,
+    wanted: &deliveries::Wanted<'_>,
+    after: Option<i64>,
+    limit: usize,
+    now: Micros,
+) -> Page {
+    let (found, next) = walked(deliveries::list(rows, wanted, after, now), |_| true, limit, |d| d.id);
+    Page::Deliveries(found, next)
 }
 
 fn one<T>(found: Option<T>, page: fn(Vec<T>) -> Page) -> Page {

@@ -2,7 +2,7 @@
 
 use hookonce_core::id::{self, Named};
 
-use crate::testkit::model::rows::{Event, Request, Rows, Sample};
+use crate::testkit::model::rows::{Conflict, Event, Request, Rows, Sample};
 use crate::view::{Raw, Reached, RequestRow};
 
 pub fn list(
@@ -108,7 +108,17 @@ pub fn raw(rows: &Rows, id: i64) -> Option<Raw> {
         let headers = super::super::decoded(&s.headers);
         return Some(Raw { target: s.target.clone(), headers, body: s.body.clone().into() });
     }
-    let payload = rows.request.get(&id)?.payload.and_then(|id| rows.payload.get(&id))?;
+    let request = rows.request.get(&id)?;
+    let Some(payload) = request.payload.and_then(|id| rows.payload.get(&id)) else { return conflict(rows, request) };
     let headers = super::super::decoded(&payload.headers);
     Some(Raw { target: payload.target.clone(), headers, body: payload.body.clone().into() })
+}
+
+/// The conflict row that this request made.
+fn conflict(rows: &Rows, request: &Request) -> Option<Raw> {
+    let event = request.event.filter(|_| request.verdict == "conflict").and_then(|id| rows.event.get(&id))?;
+    let made = |c: &&Conflict| c.digest == event.digest && c.first_seen == request.at;
+    let conflict = rows.conflict.values().find(made)?;
+    let headers = super::super::decoded(&conflict.headers);
+    Some(Raw { target: String::new(), headers, body: conflict.body.clone().into() })
 }

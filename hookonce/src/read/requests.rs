@@ -5,32 +5,28 @@
 
 use hookonce_core::id::{self, Named};
 
+use super::tables::{Look, Question, Tables};
 use super::{count, raw as raw_row};
-use crate::sql::call::{Arg, Row, Stmt};
-use crate::sql::sqlite as sql;
-use crate::sqlite::SAMPLE_BASE;
-use crate::sqlite::reader::Reader;
-use crate::store::StoreError;
+use crate::sql::call::{Arg, Row};
+use crate::store::{SAMPLE_BASE, StoreError};
 use crate::view::{PAGE_MAX, Page, Reached, RequestRow};
 
-pub fn list(
-    reader: &Reader,
+pub async fn list(
+    tables: &impl Tables,
     source: Option<&str>,
     verdict: Option<&str>,
     after: Option<Reached>,
     limit: usize,
 ) -> Result<Page, StoreError> {
     let reached = after.unwrap_or(Reached::NOTHING);
-    let walk = |stmt: &'static Stmt, below: i64| {
-        let args = [Arg::Int(below), Arg::text(source), Arg::text(verdict), count(limit)];
-        rows(reader.inbox.rows(stmt, &args)?)
-    };
-    let walks = [
-        walk(sql::READ_ACCEPTED, reached.event)?,
-        walk(sql::READ_REQUESTS, reached.request)?,
-        walk(sql::READ_SAMPLES, reached.sample)?,
-    ];
-    Ok(Page::Requests(merged(walks, reached, limit)))
+    let args = |below: i64| [Arg::Int(below), Arg::text(source), Arg::text(verdict), count(limit)];
+    let args = [args(reached.event), args(reached.request), args(reached.sample)];
+    let walks = [Look::Accepted, Look::Requests, Look::Samples];
+    let questions: Vec<Question<'_>> =
+        walks.into_iter().zip(&args).map(|(look, args)| Question { look, args }).collect();
+    let mut answers = tables.ask(&questions).await?.into_iter();
+    let mut next = || rows(answers.next().unwrap_or_default());
+    Ok(Page::Requests(merged([next()?, next()?, next()?], reached, limit)))
 }
 
 /// A numbered row as its walk gives it.
@@ -54,44 +50,40 @@ fn merged(walks: [Vec<Numbered>; 3], mut reached: Reached, limit: usize) -> Vec<
     page
 }
 
-pub fn one(reader: &Reader, id: i64) -> Result<Page, StoreError> {
+pub async fn one(tables: &impl Tables, id: i64) -> Result<Page, StoreError> {
     let found = if id >= SAMPLE_BASE {
-        newest(reader, sql::READ_SAMPLES, id)?
+        newest(tables, Look::Samples, id).await?
     } else {
-        reader.inbox.row(sql::READ_REQUEST, &[Arg::Int(id)])?.map(row).transpose()?
+        tables.row(Look::Request, &[Arg::Int(id)]).await?.map(row).transpose()?
     };
     let found = found.filter(|(number, _)| *number == id);
     Ok(found.map_or(Page::None, |(_, row)| Page::Requests(vec![row])))
 }
 
 /// The first of a walk that begins with this number.
-fn newest(reader: &Reader, walk: &'static Stmt, number: i64) -> Result<Option<Numbered>, StoreError> {
+async fn newest(tables: &impl Tables, walk: Look, number: i64) -> Result<Option<Numbered>, StoreError> {
     let args = [Arg::Int(number.saturating_add(1)), Arg::Null, Arg::Null, Arg::Int(1)];
-    reader.inbox.row(walk, &args)?.map(row).transpose()
+    tables.row(walk, &args).await?.map(row).transpose()
 }
 
-pub fn unmapped(reader: &Reader, id: i64) -> Result<Page, StoreError> {
-    match reader.inbox.row(sql::UNMAPPED_FIND, &[Arg::Int(id)])? {
-        Some(_) => one(reader, id),
+pub async fn unmapped(tables: &impl Tables, id: i64) -> Result<Page, StoreError> {
+    match tables.row(Look::UnmappedFind, &[Arg::Int(id)]).await? {
+        Some(_) => one(tables, id).await,
         None => Ok(Page::None),
     }
 }
 
 /// The first one and what came after it.
-pub fn of_event(reader: &Reader, event: i64) -> Result<Vec<RequestRow>, StoreError> {
-    let first = newest(reader, sql::READ_ACCEPTED, event)?.filter(|(number, _)| *number == event);
-    let later = rows(reader.inbox.rows(sql::READ_EVENT_REQUESTS, &[Arg::Int(event), count(PAGE_MAX)])?)?;
+pub async fn of_event(tables: &impl Tables, event: i64) -> Result<Vec<RequestRow>, StoreError> {
+    let first = newest(tables, Look::Accepted, event).await?.filter(|(number, _)| *number == event);
+    let later = rows(tables.rows(Look::EventRequests, &[Arg::Int(event), count(PAGE_MAX)]).await?)?;
     Ok(first.into_iter().chain(later).map(|(_, row)| row).collect())
 }
 
-pub fn raw(reader: &Reader, id: i64) -> Result<Page, StoreError> {
-    let stmts = if id >= SAMPLE_BASE {
-        &[sql::READ_SAMPLE_RAW][..]
-    } else {
-        &[sql::READ_REQUEST_RAW, sql::READ_CONFLICT_RAW][..]
-    };
-    for stmt in stmts {
-        if let Some(mut row) = reader.inbox.row(stmt, &[Arg::Int(id)])? {
+pub async fn raw(tables: &impl Tables, id: i64) -> Result<Page, StoreError> {
+    let looks = if id >= SAMPLE_BASE { &[Look::SampleRaw][..] } else { &[Look::RequestRaw, Look::ConflictRaw][..] };
+    for look in looks {
+        if let Some(mut row) = tables.row(*look, &[Arg::Int(id)]).await? {
             return Ok(Page::Raw(raw_row(&mut row)?));
         }
     }

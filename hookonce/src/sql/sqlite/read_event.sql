@@ -1,4 +1,4 @@
--- From the newest back, by number; a variant is counted in its conflict row.
+-- One, with what its key has met; a variant is counted in its conflict row.
 select e.id, e.source, e.type, e.key_text, e.kind, e.variant, e.aggregate, e.version, e.event_time, e.received, e.secret,
   e.origin, e.hold_reason, e.body_hash, coalesce(e.span_end - e.span_start, length(p.body), 0),
   (select count(*) from hookonce_conflict c where c.digest = e.digest),
@@ -7,4 +7,4 @@ from hookonce_event e
 left join hookonce_payload p on p.id = e.payload
 left join hookonce_ledger l on l.digest = e.digest and l.event = e.id
 left join hookonce_conflict v on v.digest = e.digest and v.event = e.id
-where e.id < ?1 and e.id >= ?2 and (?3 is null or e.source = ?3) order by e.id desc limit ?4
+where e.id = ?1

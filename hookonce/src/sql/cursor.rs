@@ -7,8 +7,7 @@ use hookonce_core::consumer::ConsumerId;
 use hookonce_core::event::EventNo;
 use hookonce_core::route::{Pass, Routing};
 
-use super::conn::Conn;
-use crate::sql::sqlite as sql;
+use super::call::Row;
 use crate::store::StoreError;
 
 #[derive(Clone, Debug, Default)]
@@ -25,10 +24,11 @@ struct At {
 }
 
 impl Cursors {
-    pub fn read(conn: &Conn) -> Result<Cursors, StoreError> {
+    /// Of the rows of consumers (id, where it begins) and of passes (n, position, own, consumers), each in their order.
+    pub fn of_rows(begins: Vec<Row>, passes: Vec<Row>) -> Result<Cursors, StoreError> {
         let mut cursors = Cursors::default();
-        cursors.begin(conn)?;
-        for mut row in conn.rows(sql::ROUTE_PASSES, &[])? {
+        cursors.begin(begins)?;
+        for mut row in passes {
             let (n, pos, own) = (row.int(0)?, row.int(1)?, row.opt_int(2)?);
             cursors.see(n, pos, own, &ids(&row.text(3)?));
         }
@@ -36,8 +36,8 @@ impl Cursors {
     }
 
     /// Where new consumers begin.
-    pub fn begin(&mut self, conn: &Conn) -> Result<(), StoreError> {
-        for row in conn.rows(sql::ROUTE_BEGINS, &[])? {
+    pub fn begin(&mut self, begins: Vec<Row>) -> Result<(), StoreError> {
+        for row in begins {
             self.begins.insert(row.int(0)?, row.int(1)?);
         }
         Ok(())

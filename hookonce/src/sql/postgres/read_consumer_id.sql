@@ -1,0 +1,2 @@
+-- A name keeps its id.
+select id from hookonce.consumer where name = $1 limit 1

@@ -1,0 +1,2 @@
+-- When an event came.
+select received from hookonce.event where id = $1
