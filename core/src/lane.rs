@@ -43,6 +43,56 @@ pub fn next(behind: i64, places: &[Place]) -> Option<i64> {
     open.first().filter(|p| !p.busy).map(|p| p.seq)
 }
 
+/// The newest delivery of a lane, as the router finds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tail {
+    /// Nobody is in the lane.
+    Closed,
+    /// Locked by the pass, or written by it: whoever settles it will see what is appended.
+    Open,
+    /// It could not be locked. Somebody is settling it, or it was purged.
+    Unsure { seq: i64 },
+}
+
+/// A note to look at a lane again: something was appended behind a tail that could not be locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Check {
+    pub id: i64,
+    pub lane: i64,
+    /// The tail's `seq` at that moment; 0 where somebody doubts the whole lane.
+    pub behind: i64,
+}
+
+/// What has become of the delivery that a check names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Found {
+    Locked {
+        open: bool,
+    },
+    /// It is there, and somebody else holds it.
+    Held,
+    Gone,
+}
+
+/// What a check comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Checked {
+    /// Its settle will see what stands behind it.
+    Answered,
+    /// Its settle is over and may have looked too early: the lane is asked for its next ([`next`]).
+    Asks,
+    Stays,
+}
+
+/// A check is dropped only once its tail could be locked or is gone: that is, after the settle that it waits for ended.
+pub fn check(found: Found) -> Checked {
+    match found {
+        Found::Locked { open: true } => Checked::Answered,
+        Found::Locked { open: false } | Found::Gone => Checked::Asks,
+        Found::Held => Checked::Stays,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

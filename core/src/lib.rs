@@ -2,6 +2,7 @@
 //! are arguments, rows are facts. Start at [`admit`], [`route`], [`claim`] and [`settle`], one a verb.
 
 pub mod admit;
+pub mod arrival;
 pub mod audit;
 pub mod claim;
 pub mod command;

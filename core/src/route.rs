@@ -7,14 +7,20 @@ use std::collections::BTreeMap;
 
 use crate::consumer::{Consumer, ConsumerId};
 use crate::event::{EventNo, HoldReason};
-use crate::lane;
+use crate::lane::{self, Check, Found, Tail};
 
 /// Events in one pass.
 pub const PASS_EVENTS: usize = 2_000;
 /// Requests of commands and settles in one pass.
 pub const PASS_REQUESTS: usize = 500;
+/// Lane checks in one pass.
+pub const PASS_CHECKS: usize = 500;
 /// Pass rows kept behind the newest (`engine.md` section 1).
 pub const PASSES_KEPT: i64 = 1_000;
+
+/// A place in the log. Where one writer numbers the events it is the event's number; where several do, the router gives
+/// it, dense and in the order in which it goes over them.
+pub type Position = i64;
 
 /// The configuration that routes, by its number in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +34,7 @@ pub struct Routing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pass {
     pub n: i64,
-    pub pos: EventNo,
+    pub pos: Position,
     pub seq: i64,
     pub config: i64,
     pub consumers: Vec<ConsumerId>,
@@ -40,6 +46,7 @@ pub struct Pass {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routed {
     pub event: EventNo,
+    pub pos: Position,
     pub source: String,
     pub namespace: String,
     pub kind: String,
@@ -76,6 +83,8 @@ pub enum Wish {
     Move { delivery: Moved },
     /// What it names is gone or was decided otherwise: dropped, a pass never fails on a request.
     Gone,
+    /// Somebody holds what it names: the next pass asks again.
+    Busy,
 }
 
 /// A halted delivery on its way back.
@@ -89,6 +98,8 @@ pub struct Moved {
     pub consumer: ConsumerId,
     pub generation: i64,
     pub halted: i64,
+    /// Goes on, so that a lease from before is of no use.
+    pub epoch: i64,
 }
 
 /// What a pass stands on.
@@ -98,11 +109,13 @@ pub struct Opened {
     pub last: Pass,
     /// How far each consumer of the routing has got: the position of the last pass that listed it, or its own, else
     /// where it begins.
-    pub cursors: BTreeMap<ConsumerId, EventNo>,
+    pub cursors: BTreeMap<ConsumerId, Position>,
+    /// Lanes whose tail an earlier pass could not lock; none where nobody else writes.
+    pub checks: Vec<(Check, Found)>,
     pub requests: Vec<Request>,
     pub events: Vec<Routed>,
     /// Position after this pass (the last event read, or where it stood).
-    pub upto: EventNo,
+    pub upto: Position,
     /// Set when this is a catching-up consumer's own pass.
     pub own: Option<ConsumerId>,
 }
@@ -115,17 +128,17 @@ impl Opened {
     }
 
     /// A release reaches whoever has gone past the event; the others will meet it.
-    fn passed(&self, consumer: ConsumerId, event: EventNo) -> bool {
+    fn passed(&self, consumer: ConsumerId, event: Position) -> bool {
         self.cursors.get(&consumer).is_some_and(|cursor| *cursor >= event)
     }
 
     /// A consumer that begins later than the event never meets it.
-    fn will_meet(&self, consumer: ConsumerId, event: EventNo) -> bool {
+    fn will_meet(&self, consumer: ConsumerId, event: Position) -> bool {
         self.cursors.get(&consumer).is_some_and(|cursor| *cursor < event)
     }
 
     /// Where this pass begins.
-    fn start(&self) -> EventNo {
+    pub fn start(&self) -> Position {
         let own = self.own.and_then(|id| self.cursors.get(&id));
         own.copied().unwrap_or(self.last.pos)
     }
@@ -135,8 +148,8 @@ impl Opened {
 /// for the other's end. `last_own` is of the last row; `busy`: requests or arrivals wait for the router's own pass.
 pub fn turn(
     last_own: Option<ConsumerId>,
-    pos: EventNo,
-    cursors: &BTreeMap<ConsumerId, EventNo>,
+    pos: Position,
+    cursors: &BTreeMap<ConsumerId, Position>,
     busy: bool,
 ) -> Option<ConsumerId> {
     let behind = cursors.iter().filter(|(_, cursor)| **cursor < pos);
@@ -166,6 +179,9 @@ pub struct Wanted {
     pub closed: Vec<EventNo>,
     /// Requests that are done with.
     pub done: Vec<i64>,
+    /// Checks that are done with, and those of them whose lane must be asked for its next.
+    pub checked: Vec<i64>,
+    pub headless: Vec<Check>,
 }
 
 impl Wanted {
@@ -178,9 +194,12 @@ impl Wanted {
     }
 }
 
-/// What the pass wants: requests first, they are older promises than the arrivals.
+/// What the pass wants: what earlier passes left open first, then requests, they are older promises than the arrivals.
 pub fn wanted(opened: &Opened, routing: &Routing) -> Wanted {
     let mut wanted = Wanted::default();
+    for (check, found) in &opened.checks {
+        resolve(check, *found, &mut wanted);
+    }
     for request in &opened.requests {
         wish(opened, request, routing, &mut wanted);
     }
@@ -193,6 +212,15 @@ pub fn wanted(opened: &Opened, routing: &Routing) -> Wanted {
     wanted
 }
 
+fn resolve(check: &Check, found: Found, wanted: &mut Wanted) {
+    match lane::check(found) {
+        lane::Checked::Stays => return,
+        lane::Checked::Answered => {}
+        lane::Checked::Asks => wanted.headless.push(*check),
+    }
+    wanted.checked.push(check.id);
+}
+
 fn arrival(opened: &Opened, event: &Routed, routing: &Routing, wanted: &mut Wanted) {
     if event.silent {
         return;
@@ -203,7 +231,7 @@ fn arrival(opened: &Opened, event: &Routed, routing: &Routing, wanted: &mut Want
     }
     let mut nobody = true;
     // A taker that still catches up will meet the event: held is only what nobody takes, listed or not.
-    for consumer in takers(event, routing).filter(|c| opened.will_meet(c.id, event.event)) {
+    for consumer in takers(event, routing).filter(|c| opened.will_meet(c.id, event.pos)) {
         nobody = false;
         if opened.lists(consumer.id) {
             wanted.appends.push(append(event, consumer, None));
@@ -232,9 +260,11 @@ fn catch_up(event: &Routed, id: ConsumerId, routing: &Routing, wanted: &mut Want
 }
 
 fn wish(opened: &Opened, request: &Request, routing: &Routing, wanted: &mut Wanted) {
-    wanted.done.push(request.id);
+    if request.what != Wish::Busy {
+        wanted.done.push(request.id);
+    }
     match &request.what {
-        Wish::Gone => {}
+        Wish::Gone | Wish::Busy => {}
         // A second approval of the same changes nothing.
         Wish::Move { delivery } if moves(wanted, delivery) => {}
         Wish::Move { delivery } => wanted.appends.push(moved(delivery, request.decided)),
@@ -244,7 +274,7 @@ fn wish(opened: &Opened, request: &Request, routing: &Routing, wanted: &mut Want
                 nobody = false;
                 let twice = wanted.appends.iter().any(|a| a.event == event.event && a.consumer == consumer.id);
                 let has = delivered.contains(&consumer.id) || twice;
-                if !has && opened.passed(consumer.id, event.event) {
+                if !has && opened.passed(consumer.id, event.pos) {
                     wanted.appends.push(append(event, consumer, request.decided));
                 }
             }
@@ -281,8 +311,8 @@ fn moved(delivery: &Moved, decided: Option<i64>) -> Append {
     }
 }
 
-/// The tail of each lane that has one: is it open?
-pub type Tails = BTreeMap<i64, bool>;
+/// The tail of each lane that has one.
+pub type Tails = BTreeMap<i64, Tail>;
 
 /// A delivery row to insert (or to move: then `id` is the old one).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -295,6 +325,13 @@ pub struct NewDelivery {
     pub runnable: bool,
 }
 
+impl NewDelivery {
+    /// Of the work row: a lease from before a move is of no use.
+    pub fn epoch(&self) -> i64 {
+        self.append.moved.as_ref().map_or(0, |moved| moved.epoch)
+    }
+}
+
 /// Everything that one pass writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PassRows {
@@ -303,6 +340,10 @@ pub struct PassRows {
     pub reopened: Vec<EventNo>,
     pub closed: Vec<EventNo>,
     pub done: Vec<i64>,
+    pub checked: Vec<i64>,
+    pub headless: Vec<Check>,
+    /// Lanes that this pass appended to without knowing whether their tail still runs: (lane, seq of that tail).
+    pub unsure: Vec<(i64, i64)>,
     pub pass: Pass,
 }
 
@@ -315,24 +356,32 @@ impl PassRows {
 
     /// A pass that changes nothing is not written.
     pub fn is_empty(&self, opened: &Opened) -> bool {
-        self.done.is_empty() && self.pass.pos == opened.start()
+        self.done.is_empty() && self.checked.is_empty() && self.pass.pos == opened.start()
     }
 }
 
-/// The rows of the pass: sequence numbers in order, a work row for the first of each free lane.
+/// The rows of the pass: sequence numbers in order, a work row for the first of each free lane. Behind a tail that could
+/// not be locked nobody knows whether its settle will still see what is appended: a check outlives that settle.
 pub fn pass(opened: &Opened, wanted: Wanted, tails: &Tails, routing: &Routing) -> PassRows {
-    let mut taken: BTreeMap<i64, bool> = tails.clone();
+    let mut tails = tails.clone();
+    let mut unsure = Vec::new();
     let mut seq = opened.last.seq;
     let deliveries = wanted.appends.into_iter().map(|append| {
         seq += 1;
         let lane = append.lane.unwrap_or(seq);
-        let busy = append.lane.is_some() && taken.insert(lane, true).unwrap_or(false);
+        let before = append.lane.and_then(|lane| tails.insert(lane, Tail::Open)).unwrap_or(Tail::Closed);
+        if let Tail::Unsure { seq: behind } = before {
+            unsure.push((lane, behind));
+        }
         let id = append.moved.as_ref().map_or(seq, |m| m.id);
-        NewDelivery { seq, lane, id, append, runnable: !busy }
+        NewDelivery { seq, lane, id, append, runnable: before == Tail::Closed }
     });
     let deliveries: Vec<NewDelivery> = deliveries.collect();
     PassRows {
         deliveries,
+        unsure,
+        checked: wanted.checked,
+        headless: wanted.headless,
         holds: wanted.holds,
         reopened: wanted.reopened,
         closed: wanted.closed,

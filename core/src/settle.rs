@@ -74,6 +74,12 @@ pub fn cancelled(run: &Claimed) -> Ending {
     ending(run, run.attempts, How::Closed(State::Cancelled), attempt)
 }
 
+/// A row whose payload is gone: there is nothing that could be run.
+pub fn purged(run: &Claimed) -> Ending {
+    let ending = cancelled(run);
+    Ending { attempt: Attempt { detail: "its payload is gone".into(), ..ending.attempt.clone() }, ..ending }
+}
+
 fn ending(run: &Claimed, attempts: i64, how: How, attempt: Attempt) -> Ending {
     Ending {
         lease: run.lease,

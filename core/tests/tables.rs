@@ -10,7 +10,7 @@ use hookonce_core::command;
 use hookonce_core::consumer::{Consumer, From, OnDead, Order, Pattern, Policy};
 use hookonce_core::delivery::{HaltKind, Outcome};
 use hookonce_core::event::{Guard, Hash, HoldReason, Item, Key, KeyKind};
-use hookonce_core::lane::{self, Place};
+use hookonce_core::lane::{self, Check, Checked, Found, Place, Tail};
 use hookonce_core::lease::Lease;
 use hookonce_core::provider::IdGuard;
 use hookonce_core::respond;
@@ -87,6 +87,7 @@ tables! {
     retry_delay => delay;
     retry_exhausted => exhausted;
     lane_next => next;
+    lane_check => check;
     route_wanted => wanted;
     route_pass => pass;
     command_retry => comes_back;
@@ -325,6 +326,7 @@ fn routed(case: &Case<'_>) -> Routed {
     });
     Routed {
         event: case.number("number"),
+        pos: case.number("number"),
         source: source.into(),
         namespace: source.into(),
         kind: kind.into(),
@@ -341,14 +343,18 @@ fn wanted(case: &Case<'_>) -> String {
     let event = routed(case);
     let named = |name: &str| routing.consumers.iter().find(|c| *c.name == *name).map(|c| c.id);
     let had: Vec<i64> = case.list("has").into_iter().filter_map(named).collect();
-    let release = case.yes("release");
-    let what = route::Wish::Release { event: event.clone(), delivered: had };
+    let asked = match case.text("release") {
+        "no" => None,
+        "busy" => Some(route::Wish::Busy),
+        _ => Some(route::Wish::Release { event: event.clone(), delivered: had }),
+    };
     let opened = Opened {
         last: Pass { n: 1, pos: case.number("pos"), seq: 0, config: 1, consumers: Vec::new(), own: None },
         cursors,
-        requests: if release { vec![route::Request { id: 1, what, decided: Some(9) }] } else { Vec::new() },
+        checks: Vec::new(),
         upto: event.event,
-        events: if release { Vec::new() } else { vec![event] },
+        events: if asked.is_some() { Vec::new() } else { vec![event] },
+        requests: asked.into_iter().map(|what| route::Request { id: 1, what, decided: Some(9) }).collect(),
         own: case.opt("own").and_then(named),
     };
     let wanted = route::wanted(&opened, &routing);
@@ -357,10 +363,12 @@ fn wanted(case: &Case<'_>) -> String {
     said.extend(wanted.holds.iter().map(|(_, reason)| format!("hold {}", reason.name())));
     said.extend(wanted.closed.iter().map(|_| "close the hold".to_owned()));
     said.extend(wanted.reopened.iter().map(|_| "hold again".to_owned()));
+    said.extend((!opened.requests.is_empty() && wanted.done.is_empty()).then(|| "ask again".to_owned()));
     if said.is_empty() { "nothing".into() } else { said.join(", ") }
 }
 
-/// Appends by their lanes (`-`: without one), the tails of the lanes before (`a=open`), the last `seq` 10.
+/// Appends by their lanes (`_`: without one), the tails of the lanes before (`a=open`, `a=unsure:4`), the last `seq` 10,
+/// and whether an earlier pass left something to check.
 fn pass(case: &Case<'_>) -> String {
     let number = |name: &str| -(i64::from(name.bytes().next().unwrap_or_default()));
     let append = |lane: &str| Append {
@@ -371,13 +379,16 @@ fn pass(case: &Case<'_>) -> String {
         decided: None,
         moved: None,
     };
-    let wanted = Wanted { appends: case.list("lanes").into_iter().map(append).collect(), ..Wanted::default() };
-    let tail = |text: &str| text.split_once('=').map(|(lane, state)| (number(lane), state == "open"));
-    let tails = case.list("tails").into_iter().filter_map(tail).collect();
+    let checked = case.list("checked").into_iter().map(|id| id.parse().expect("a check is a number")).collect();
+    let appends = case.list("lanes").into_iter().map(append).collect();
+    let wanted = Wanted { appends, checked, ..Wanted::default() };
+    let tails = case.list("tails").into_iter().filter_map(|text| text.split_once('='));
+    let tails = tails.map(|(lane, state)| (number(lane), tail(state))).collect();
     let last = Pass { n: 4, pos: 7, seq: 10, config: 1, consumers: Vec::new(), own: None };
     let opened = Opened {
         last,
         cursors: BTreeMap::new(),
+        checks: Vec::new(),
         requests: Vec::new(),
         events: Vec::new(),
         upto: case.number("upto"),
@@ -389,8 +400,45 @@ fn pass(case: &Case<'_>) -> String {
         return "not written".into();
     }
     let row = |d: &route::NewDelivery| format!("{}{}", d.seq, if d.runnable { " runs" } else { " waits" });
-    let rows_said: Vec<String> = rows.deliveries.iter().map(row).collect();
+    let mut rows_said: Vec<String> = rows.deliveries.iter().map(row).collect();
+    rows_said.extend(rows.unsure.iter().map(|(_, behind)| format!("check behind {behind}")));
     format!("pass {} at {}: {}", rows.pass.n, rows.pass.pos, rows_said.join(", ")).trim_end_matches([':', ' ']).into()
+}
+
+fn tail(state: &str) -> Tail {
+    match state.split_once(':') {
+        Some((_, seq)) => Tail::Unsure { seq: seq.parse().expect("a tail has a number") },
+        None if state == "open" => Tail::Open,
+        None => Tail::Closed,
+    }
+}
+
+/// What becomes of a check whose delivery was found so: the pass is done with it or not, the lane is asked or not.
+fn check(case: &Case<'_>) -> String {
+    let found = match case.text("found") {
+        "open" => Found::Locked { open: true },
+        "closed" => Found::Locked { open: false },
+        "held" => Found::Held,
+        _ => Found::Gone,
+    };
+    let last = Pass { n: 4, pos: 7, seq: 10, config: 1, consumers: Vec::new(), own: None };
+    let check = Check { id: 1, lane: -1, behind: 4 };
+    let opened = Opened {
+        last,
+        cursors: BTreeMap::new(),
+        checks: vec![(check, found)],
+        requests: Vec::new(),
+        events: Vec::new(),
+        upto: 7,
+        own: None,
+    };
+    let wanted = route::wanted(&opened, &Routing { config: 1, consumers: Vec::new() });
+    match (wanted.checked.as_slice(), wanted.headless.as_slice()) {
+        ([], []) if lane::check(found) == Checked::Stays => "stays".into(),
+        ([1], []) => "dropped".into(),
+        ([1], [asked]) if *asked == check => "asks, dropped".into(),
+        other => format!("{other:?}"),
+    }
 }
 
 fn refused(refused: command::Refused) -> String {

@@ -144,6 +144,8 @@ create table hookonce.arrival (event bigint primary key);
 
 -- Dense positions, visible in their order because one router writes them.
 create table hookonce.log (pos bigint primary key, event bigint not null);
+-- An event has one place; a release asks for it.
+create unique index log_event on hookonce.log (event);
 
 -- Append-only: cursor, fence and configuration of the router in one row.
 create table hookonce.pass (
@@ -210,9 +212,10 @@ create table hookonce.work (
     token      bytea,
     owner      bigint
 ) with (autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 0);
-create index work_due on hookonce.work (consumer, due);
+-- In the whole order of a claim: nothing is sorted, however much is due.
+create index work_due on hookonce.work (consumer, due, seq);
 -- Almost always empty: rows that must run with nothing beside them, found without walking the others.
-create index work_lost on hookonce.work (consumer, due) where lost >= 3;
+create index work_lost on hookonce.work (consumer, due, seq) where lost >= 3;
 
 -- What waits for a person or for a predecessor. It is out of the queue.
 create table hookonce.halted (

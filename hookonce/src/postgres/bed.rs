@@ -1,15 +1,18 @@
 //! For tests: the store as a bed of the suite, in a database of its own on the server that tests are given.
 
+use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, NoTls};
 
+use super::lent::Lent;
 use super::sheets::Sheets;
 use super::{Options, PostgresStore, migrate};
 use crate::clock::ManualClock;
-use crate::store::Store;
+use crate::sql::call::Stmt;
+use crate::store::{Store, StoreError};
 use crate::testkit::faulty::Fault;
 use crate::testkit::model::Rows;
 use crate::testkit::script::bed::{BEGIN, Bed};
@@ -121,26 +124,49 @@ pub struct PostgresBed {
     clock: Arc<ManualClock>,
     fault: Arc<Fault>,
     pub sheets: Sheets,
+    instead: &'static [Stmt],
     pub database: Database,
 }
 
 impl Default for PostgresBed {
     fn default() -> Self {
-        let database = Database::default();
-        let sheets = Sheets::of(&database);
-        let clock = Arc::new(ManualClock::new(BEGIN));
-        let bed = PostgresBed { store: Mutex::default(), clock, fault: Arc::default(), sheets, database };
-        bed.open();
-        bed
+        PostgresBed::instead(&[])
     }
 }
 
 impl PostgresBed {
+    /// With other statements than ours.
+    pub fn instead(instead: &'static [Stmt]) -> PostgresBed {
+        let database = Database::default();
+        let sheets = Sheets::of(&database);
+        let clock = Arc::new(ManualClock::new(BEGIN));
+        let bed = PostgresBed { store: Mutex::default(), clock, fault: Arc::default(), sheets, instead, database };
+        bed.open();
+        bed
+    }
+
+    /// A connection like those of users' programs.
+    pub fn lent(&self) -> Lent {
+        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.wait(store.expect("it is closed only by a restart").lent())
+    }
+
+    /// The answer of what must not fail.
+    pub fn wait<T>(&self, answer: impl Future<Output = Result<T, StoreError>>) -> T {
+        self.database.runtime.block_on(answer).expect("nothing is in the way")
+    }
+
+    /// A column of numbers that the model does not have.
+    pub fn numbers(&self, sql: &str) -> Vec<i64> {
+        self.sheets.numbers(sql)
+    }
+
     fn open(&self) {
         let options = Options {
             clock: Some(self.clock.clone()),
             seed: Some(1),
             tap: Some(self.fault.clone()),
+            instead: self.instead,
             ..Options::default()
         };
         let opened = self.database.runtime.block_on(PostgresStore::open(&self.database.url(), options));

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use deadpool::managed::{self, Metrics, RecycleError, RecycleResult};
 use futures_util::future::join_all;
+#[cfg(feature = "testkit")]
+use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Statement};
 
@@ -34,6 +36,7 @@ struct Inner {
     tap: Option<Arc<dyn Tap>>,
     clock: Option<Arc<dyn Clock>>,
     limit: Duration,
+    instead: &'static [Stmt],
 }
 
 /// What is known of a connection beside its answers.
@@ -199,6 +202,28 @@ impl Conn {
         }
     }
 
+    /// What is no statement of ours: a test's user, who ends his transactions himself.
+    #[cfg(feature = "testkit")]
+    pub async fn batch(&self, sql: &str) -> Result<(), StoreError> {
+        self.0.client.batch_execute(sql).await.map_err(|error| self.judge(&error))
+    }
+
+    /// The plan that this session has for a statement, whatever its arguments.
+    #[cfg(feature = "testkit")]
+    pub async fn plan(&self, stmt: &'static Stmt) -> Result<String, StoreError> {
+        let statement = self.prepared(stmt).await?;
+        let nothing: Vec<String> = statement.params().iter().map(|ty| format!("null::{ty}")).collect();
+        let args = if nothing.is_empty() { String::new() } else { format!("({})", nothing.join(", ")) };
+        let asked =
+            format!("prepare planned as {}; explain (costs off) execute planned{args}; deallocate planned", stmt.text);
+        let found = self.0.client.simple_query(&asked).await.map_err(|error| self.judge(&error))?;
+        let line = |message: &SimpleQueryMessage| match message {
+            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
+        };
+        Ok(found.iter().filter_map(line).collect::<Vec<_>>().join("\n"))
+    }
+
     /// Whether it failed by a conflict of transactions: nobody's fault, and the same again may pass.
     pub fn conflicted(&self) -> bool {
         let conflicts = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
@@ -278,6 +303,7 @@ impl Conn {
     }
 
     async fn prepared(&self, stmt: &'static Stmt) -> Result<Statement, StoreError> {
+        let stmt = self.0.instead.iter().find(|other| other.name == stmt.name).unwrap_or(stmt);
         let known = self.known().get(stmt.text).cloned();
         if let Some(statement) = known {
             return Ok(statement);
@@ -316,6 +342,7 @@ pub struct Maker {
     pub clock: Option<Arc<dyn Clock>>,
     /// How long an answer may take to come.
     pub limit: Duration,
+    pub instead: &'static [Stmt],
 }
 
 impl fmt::Debug for Maker {
@@ -339,8 +366,8 @@ impl Maker {
                 }
             }
         });
-        let (tap, clock, limit) = (self.tap.clone(), self.clock.clone(), self.limit);
-        Ok(Conn(Arc::new(Inner { client, prepared: Mutex::default(), state, tap, clock, limit })))
+        let (tap, clock, limit, instead) = (self.tap.clone(), self.clock.clone(), self.limit, self.instead);
+        Ok(Conn(Arc::new(Inner { client, prepared: Mutex::default(), state, tap, clock, limit, instead })))
     }
 }
 
@@ -374,6 +401,14 @@ impl Deref for Held {
     type Target = Conn;
     fn deref(&self) -> &Conn {
         self.0.as_ref().expect("it is given back only when it is dropped")
+    }
+}
+
+impl Held {
+    /// For somebody who ends it himself.
+    #[cfg(feature = "testkit")]
+    pub fn keep(mut self) -> Conn {
+        managed::Object::take(self.0.take().expect("it is given back only when it is dropped"))
     }
 }
 

@@ -8,28 +8,37 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::sql::call::Tap;
+use crate::sql::call::{Stmt, Tap};
 
 mod admit;
-pub mod audit;
+mod audit;
 mod beat;
 #[cfg(feature = "testkit")]
 pub mod bed;
+mod bodies;
+mod claim;
+mod command;
 mod configure;
 pub mod conn;
 mod error;
 mod fold;
 mod group;
+#[cfg(feature = "testkit")]
+pub mod lent;
 mod migrate;
 mod now;
 mod open;
 mod queue;
 mod read;
 mod refused;
+mod route;
 mod rule;
+mod sets;
+mod settle;
 #[cfg(feature = "testkit")]
 pub mod sheets;
 mod store;
+mod sweep;
 mod value;
 
 pub use error::OpenError;
@@ -65,6 +74,8 @@ pub struct Options {
     pub may_lose_commits: bool,
     /// Sees every statement.
     pub tap: Option<Arc<dyn Tap>>,
+    /// For tests: statements that stand in for those of their names.
+    pub instead: &'static [Stmt],
 }
 
 impl Default for Options {
@@ -83,6 +94,7 @@ impl Default for Options {
             readers: 2,
             may_lose_commits: false,
             tap: None,
+            instead: &[],
         }
     }
 }

@@ -35,7 +35,7 @@ pub async fn open(url: &str, options: &Options) -> Result<Opened, OpenError> {
     prepare(&config, options).await?;
     let pool = |config: Config, size| {
         let (tap, clock, limit) = (options.tap.clone(), options.clock.clone(), options.answer_limit);
-        let maker = Maker { config, tap, clock, limit };
+        let maker = Maker { config, tap, clock, limit, instead: options.instead };
         Pool::new(maker, size, options.connect_wait)
     };
     let engine = session(&config, &[PLANS, &limits(options, options.statement_limit)]);

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hookonce_core::time::Micros;
 use serde_json::{Map, Value, json};
 use tokio::runtime::Runtime;
 use tokio_postgres::types::Type;
@@ -73,6 +74,28 @@ impl Sheets {
             let args: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> = args.iter().map(|arg| arg as _).collect();
             let found = tx.query(stmt.text, &args).await.unwrap_or_else(|error| panic!("{}: {error}", stmt.name));
             found.iter().map(cells).collect()
+        })
+    }
+
+    /// A column of numbers.
+    pub fn numbers(&self, sql: &str) -> Vec<i64> {
+        self.within(async |tx| numbers(tx, sql).await)
+    }
+
+    /// Runs one statement in a world and gives its rows and what it left. Nothing of it stays: the tables are empty
+    /// before and behind it.
+    pub fn in_world(&self, world: &Rows, now: Micros, stmt: &Stmt, args: &[Arg<'_>]) -> (Vec<Vec<Cell>>, Rows) {
+        self.runtime.block_on(async {
+            let mut client = self.client.lock().await;
+            let tx = client.transaction().await.expect("a transaction begins");
+            let positions = Positions::default();
+            write_changed(&tx, &Rows::default(), world, &positions).await;
+            tx.batch_execute(&format!("set local hookonce.now_us = '{now}'")).await.expect("the clock can be set");
+            let args: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> = args.iter().map(|arg| arg as _).collect();
+            let found = tx.query(stmt.text, &args).await.unwrap_or_else(|error| panic!("{}: {error}", stmt.name));
+            let left = read_all(&tx, &positions).await;
+            tx.rollback().await.expect("a transaction of the bed ends");
+            (found.iter().map(cells).collect(), left)
         })
     }
 
@@ -174,8 +197,8 @@ async fn read_all(tx: &Transaction<'_>, positions: &Positions) -> Rows {
         };
     }
     each_table!(read);
-    let drawn = numbers(tx, "select case when is_called then last_value else 0 end from hookonce.number").await;
-    rows.counters.event = drawn.first().copied().unwrap_or(0);
+    // The end of the log as it will be: numbers that were drawn for copies are nobody's events.
+    rows.counters.event = positions.log.iter().chain(&positions.arrivals).next_back().copied().unwrap_or(0);
     rows.counters.payload = rows.counters.event;
     rows.counters.generation = setting(tx, "generation").await.parse().unwrap_or(0);
     rows.counters.config = in_force(&setting(tx, "config").await);

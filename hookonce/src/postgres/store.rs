@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::future::{BoxFuture, FutureExt as _, ready};
+use futures_util::future::{BoxFuture, FutureExt as _};
 use hookonce_core::admit::{Admission, Submission};
 use hookonce_core::claim::Ask;
 use hookonce_core::command::{Command, Refused, Who};
@@ -23,7 +23,7 @@ use super::group::Writers;
 use super::now::Now;
 use super::open::{self, Opened};
 use super::queue::Job;
-use super::{Options, beat, configure, now, read, refused, rule};
+use super::{Options, beat, bodies, claim, command, configure, now, read, refused, route, rule, settle, sweep};
 use crate::sql::call::Arg;
 use crate::sql::postgres as sql;
 use crate::store::{Identity, Passed, Pulse, Refusals, Run, Store, StoreError, Swept, Verb};
@@ -42,6 +42,10 @@ pub struct Base {
     /// How long a read of a person may take.
     pub read_limit: Duration,
     pub now: Arc<Now>,
+    /// What this process remembers of its passes, its claims and its sweeps.
+    pub router: Arc<tokio::sync::Mutex<route::Memory>>,
+    pub marks: Arc<claim::Marks>,
+    pub swept: Arc<sweep::Walk>,
 }
 
 #[derive(Debug)]
@@ -61,7 +65,9 @@ impl PostgresStore {
         let Opened { ingest, work, read, identity } = open::open(url, &options).await?;
         let now = Arc::new(Now::new(options.clock.clone()));
         now::look(&work, &now).await?;
-        let base = Base { identity, ingest, work, read, read_limit: options.read_limit, now };
+        let (router, marks, swept) = (Arc::default(), Arc::default(), Arc::default());
+        let read_limit = options.read_limit;
+        let base = Base { identity, ingest, work, read, read_limit, now, router, marks, swept };
         let runtime = Handle::current();
         let writers = Arc::new(Writers::new(base.ingest.clone(), &options));
         if options.clock.is_none() {
@@ -70,6 +76,13 @@ impl PostgresStore {
         let running = (0..options.writers.max(1)).map(|_| runtime.spawn(writers.clone().run()));
         let running = Mutex::new(running.collect());
         Ok(PostgresStore { base, runtime, writers, running })
+    }
+
+    /// For tests: a connection of the engine's kind whose transactions are somebody else's.
+    #[cfg(feature = "testkit")]
+    pub async fn lent(&self) -> Result<super::lent::Lent, StoreError> {
+        let conn = self.base.work.get().await?.keep();
+        Ok(super::lent::Lent::new(conn, self.base.identity.clone()))
     }
 
     /// Runs a verb in a task of its own: who drops the future only loses the answer.
@@ -92,11 +105,6 @@ impl Drop for PostgresStore {
 /// A panic of ours is one verb's; a runtime that is gone is the end of the process.
 fn ended(error: tokio::task::JoinError) -> StoreError {
     if error.is_panic() { StoreError::Refused("the store panicked on it".into()) } else { StoreError::Closed }
-}
-
-/// Until its helper has landed.
-fn unbuilt<T: Send + 'static>(verb: &str) -> Verb<'static, T> {
-    ready(Err(StoreError::Busy(format!("`{verb}` is not there yet")))).boxed()
 }
 
 impl Store for PostgresStore {
@@ -132,28 +140,36 @@ impl Store for PostgresStore {
         self.verb(|base| async move { rule::rule(&base.work, &source, &definition).await })
     }
 
-    fn route<'a>(&'a self, _: &'a Routing) -> Verb<'a, Passed> {
-        unbuilt("route")
+    fn route<'a>(&'a self, routing: &'a Routing) -> Verb<'a, Passed> {
+        let routing = routing.clone();
+        self.verb(|base| async move { route::route(&base, &routing).await })
     }
 
-    fn claim(&self, _: Ask) -> Verb<'_, Vec<Run>> {
-        unbuilt("claim")
+    fn claim(&self, ask: Ask) -> Verb<'_, Vec<Run>> {
+        self.verb(|base| async move {
+            let claimed = claim::claim(&*base.work.get().await?, &base.identity, &base.marks, &ask).await?;
+            bodies::runs(&base, claimed).await
+        })
     }
 
-    fn renew(&self, _: Vec<Lease>, _: Micros) -> Verb<'_, Vec<Lease>> {
-        unbuilt("renew")
+    fn renew(&self, leases: Vec<Lease>, by: Micros) -> Verb<'_, Vec<Lease>> {
+        self.verb(|base| async move { claim::renew(&*base.work.get().await?, &base.identity, &leases, by).await })
     }
 
-    fn release(&self, _: Vec<Lease>) -> Verb<'_, ()> {
-        unbuilt("release")
+    fn release(&self, leases: Vec<Lease>) -> Verb<'_, ()> {
+        self.verb(|base| async move { claim::release(&*base.work.get().await?, &base.identity, &leases).await })
     }
 
-    fn settle(&self, _: Vec<Ending>, _: Option<Ask>) -> Verb<'_, (Vec<Settled>, Vec<Run>)> {
-        unbuilt("settle")
+    fn settle(&self, endings: Vec<Ending>, next: Option<Ask>) -> Verb<'_, (Vec<Settled>, Vec<Run>)> {
+        self.verb(|base| async move {
+            let (settled, claimed) = settle::settle(&base, &endings, next.as_ref()).await?;
+            // What was settled is settled, whatever becomes of the next batch.
+            Ok((settled, bodies::runs(&base, claimed).await.unwrap_or_default()))
+        })
     }
 
-    fn command(&self, _: Command, _: Who) -> Verb<'_, Result<i64, Refused>> {
-        unbuilt("command")
+    fn command(&self, what: Command, who: Who) -> Verb<'_, Result<i64, Refused>> {
+        self.verb(|base| async move { command::command(&base.work, &what, &who).await })
     }
 
     fn beat(&self, config: i64) -> Verb<'_, Pulse> {
@@ -161,7 +177,7 @@ impl Store for PostgresStore {
     }
 
     fn sweep(&self) -> Verb<'_, Swept> {
-        unbuilt("sweep")
+        self.verb(|base| async move { sweep::sweep(&base).await })
     }
 
     fn read(&self, query: Query) -> Verb<'_, Page> {
@@ -172,8 +188,8 @@ impl Store for PostgresStore {
         self.verb(|base| async move { base.ingest.get().await?.exec(sql::READY, &[]).await.map(drop) })
     }
 
-    fn next_due(&self, _: i64) -> Verb<'_, (Option<Micros>, Micros)> {
-        unbuilt("next_due")
+    fn next_due(&self, consumer: i64) -> Verb<'_, (Option<Micros>, Micros)> {
+        self.verb(|base| async move { claim::next_due(&*base.work.get().await?, consumer).await })
     }
 
     fn close(&self) -> BoxFuture<'_, Result<(), StoreError>> {

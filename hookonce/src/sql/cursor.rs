@@ -28,11 +28,17 @@ impl Cursors {
     pub fn of_rows(begins: Vec<Row>, passes: Vec<Row>) -> Result<Cursors, StoreError> {
         let mut cursors = Cursors::default();
         cursors.begin(begins)?;
+        cursors.go_on(passes)?;
+        Ok(cursors)
+    }
+
+    /// Over later passes than were seen before.
+    pub fn go_on(&mut self, passes: Vec<Row>) -> Result<(), StoreError> {
         for mut row in passes {
             let (n, pos, own) = (row.int(0)?, row.int(1)?, row.opt_int(2)?);
-            cursors.see(n, pos, own, &ids(&row.text(3)?));
+            self.see(n, pos, own, &ids(&row.text(3)?));
         }
-        Ok(cursors)
+        Ok(())
     }
 
     /// Where new consumers begin.
@@ -50,7 +56,11 @@ impl Cursors {
     fn see(&mut self, n: i64, pos: EventNo, own: Option<ConsumerId>, listed: &[ConsumerId]) {
         let listed = if own.is_none() { listed } else { &[] };
         for id in own.iter().chain(listed) {
-            self.passed.insert(*id, At { n, pos });
+            let at = self.passed.entry(*id).or_insert(At { n, pos });
+            // Of two passes of one process the later one may be heard of first.
+            if n > at.n {
+                *at = At { n, pos };
+            }
         }
     }
 

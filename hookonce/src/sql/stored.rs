@@ -3,8 +3,9 @@
 use bytes::Bytes;
 use hookonce_core::request::Headers;
 
+use super::call::Row;
 use super::headers;
-use crate::store::StoreError;
+use crate::store::{EventView, StoreError};
 
 pub fn span(start: Option<i64>, end: Option<i64>) -> Option<(u64, u64)> {
     Some((u64::try_from(start?).ok()?, u64::try_from(end?).ok()?))
@@ -29,4 +30,25 @@ pub fn headers(bytes: &[u8]) -> Result<Headers, StoreError> {
 /// (source, verdict, how many) of a tally row.
 pub fn counts(text: &str) -> Result<Vec<(String, String, u64)>, StoreError> {
     serde_json::from_str(text).map_err(|e| StoreError::Failed(format!("a tally row is no list: {e}")))
+}
+
+/// What a run sees of its event.
+pub fn event(id: i64, mut row: Row) -> Result<EventView, StoreError> {
+    let span = span(row.opt_int(10)?, row.opt_int(11)?);
+    Ok(EventView {
+        id,
+        source: row.text(0)?,
+        namespace: row.text(1)?,
+        key_kind: row.text(2)?,
+        key: row.blob(3)?,
+        key_text: row.text(4)?,
+        variant: row.int(5)?,
+        kind: row.text(6)?,
+        aggregate: row.opt_text(7)?,
+        version: row.opt_text(8)?,
+        received: row.int(9)?,
+        headers: headers(&row.blob(12)?)?,
+        body: part(row.blob(13)?.into(), span),
+        part: span.is_some(),
+    })
 }

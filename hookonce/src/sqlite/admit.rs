@@ -8,10 +8,11 @@ use hookonce_core::admit::{
 use hookonce_core::event::{EventNo, HoldReason, Item, Mapped};
 use hookonce_core::planted;
 
-use super::audit::{self, Decision};
+use super::audit;
 use super::conn::Conn;
 use super::inbox::Group;
 use crate::alarm;
+use crate::sql::audit::Decision;
 use crate::sql::call::Arg;
 use crate::sql::headers;
 use crate::sql::place::Place;

@@ -4,8 +4,9 @@ use hookonce_core::command::{self, Back, Command, Refused, Who};
 use hookonce_core::delivery::HaltKind;
 use hookonce_core::time::Micros;
 
-use super::audit::{self, Decision};
+use super::audit;
 use super::conn::Conn;
+use crate::sql::audit::Decision;
 use crate::sql::call::{Arg, Row};
 use crate::sql::sqlite as sql;
 use crate::store::StoreError;

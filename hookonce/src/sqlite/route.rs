@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hookonce_core::event::{EventNo, HoldReason};
+use hookonce_core::lane::Tail;
 use hookonce_core::route::{
     self, Held, Moved, NewDelivery, Opened, PASS_EVENTS, PASS_REQUESTS, PASSES_KEPT, Pass, PassRows, Request, Routed,
     Routing, Tails, Wish,
@@ -83,7 +84,7 @@ fn opened(work: &Work, last: Pass, routing: &Routing) -> Result<Opened, StoreErr
     let held = if own.is_some() { held(&work.conn, from, to)? } else { BTreeMap::new() };
     let events = events(&work.inbox, from, to, &held)?;
     let upto = if events.len() < PASS_EVENTS { to } else { events.last().map_or(from, |e| e.event) };
-    Ok(Opened { last, cursors, requests, events, upto, own })
+    Ok(Opened { last, cursors, checks: Vec::new(), requests, events, upto, own })
 }
 
 /// The last number that the inbox has given out. It is read before the events: these only grow.
@@ -127,6 +128,7 @@ fn moved(conn: &Conn, id: i64) -> Result<Wish, StoreError> {
         event: row.int(3)?,
         consumer: row.int(4)?,
         generation: row.int(5)?,
+        epoch: row.int(6)?,
     };
     Ok(Wish::Move { delivery })
 }
@@ -155,6 +157,7 @@ fn routed(mut row: Row, held: &Holds) -> Result<Routed, StoreError> {
     let event = row.int(0)?;
     Ok(Routed {
         event,
+        pos: event,
         source: row.text(1)?,
         namespace: row.text(2)?,
         kind: row.text(3)?,
@@ -169,7 +172,7 @@ fn tails(conn: &Conn, lanes: &[i64]) -> Result<Tails, StoreError> {
     let mut tails = Tails::new();
     for lane in lanes {
         if let Some(row) = conn.row(sql::ROUTE_TAIL, &[Arg::Int(*lane)])? {
-            tails.insert(*lane, row.flag(0)?);
+            tails.insert(*lane, if row.flag(0)? { Tail::Open } else { Tail::Closed });
         }
     }
     Ok(tails)
@@ -202,7 +205,7 @@ fn put_hold(conn: &Conn, event: EventNo, reason: HoldReason, now: Micros) -> Res
 
 fn put_delivery(conn: &Conn, new: &NewDelivery, now: Micros) -> Result<(), StoreError> {
     let append = &new.append;
-    let epoch = match &append.moved {
+    match &append.moved {
         Some(moved) => put_moved(conn, new, moved)?,
         None => {
             let args = [
@@ -215,23 +218,21 @@ fn put_delivery(conn: &Conn, new: &NewDelivery, now: Micros) -> Result<(), Store
                 Arg::int(append.decided),
             ];
             conn.exec(sql::ROUTE_WRITE_DELIVERY, &args)?;
-            0
         }
-    };
+    }
     if new.runnable || planted!("lane-unordered") {
-        put_work(conn, new, epoch, now)?;
+        put_work(conn, new, now)?;
     }
     Ok(())
 }
 
-fn put_moved(conn: &Conn, new: &NewDelivery, moved: &Moved) -> Result<i64, StoreError> {
+fn put_moved(conn: &Conn, new: &NewDelivery, moved: &Moved) -> Result<(), StoreError> {
     let args = [Arg::Int(moved.seq), Arg::Int(new.seq), Arg::Int(new.lane), Arg::int(new.append.decided)];
     conn.exec(sql::ROUTE_WRITE_MOVED, &args)?;
-    let halted = conn.row(sql::ROUTE_UNHALT, &[Arg::Int(moved.halted)])?;
-    halted.map_or(Ok(0), |row| row.int(0))
+    conn.row(sql::ROUTE_UNHALT, &[Arg::Int(moved.halted)]).map(drop)
 }
 
-fn put_work(conn: &Conn, new: &NewDelivery, epoch: i64, now: Micros) -> Result<(), StoreError> {
+fn put_work(conn: &Conn, new: &NewDelivery, now: Micros) -> Result<(), StoreError> {
     let append = &new.append;
     let args = [
         Arg::Int(new.seq),
@@ -242,7 +243,7 @@ fn put_work(conn: &Conn, new: &NewDelivery, epoch: i64, now: Micros) -> Result<(
         Arg::Int(append.generation),
         Arg::Int(now),
         Arg::int(append.decided),
-        Arg::Int(epoch),
+        Arg::Int(new.epoch()),
     ];
     conn.exec(sql::ROUTE_WRITE_WORK, &args).map(drop)
 }

@@ -14,7 +14,7 @@ use hookonce_core::event::{Digest, Mapped};
 use hookonce_core::lease::Lease;
 use hookonce_core::planted;
 use hookonce_core::route::Routing;
-use hookonce_core::settle::{self, Attempt, Ending, Settled};
+use hookonce_core::settle::{self, Ending, Settled};
 use hookonce_core::time::Micros;
 use tokio::sync::oneshot;
 
@@ -162,7 +162,7 @@ impl SqliteStore {
         match self.bodies.ask(ReadAsk::Bodies(claimed)).await {
             Ok(ReadReply::Runs(runs, gone)) if gone.is_empty() => Ok(runs),
             Ok(ReadReply::Runs(runs, gone)) => {
-                self.work.ask(WorkAsk::Settle(gone.iter().map(purged).collect(), None)).await?;
+                self.work.ask(WorkAsk::Settle(gone.iter().map(settle::purged).collect(), None)).await?;
                 Ok(runs)
             }
             Ok(_) => Err(mixed()),
@@ -184,11 +184,6 @@ impl SqliteStore {
         let all = !seen.is_empty() && seen.iter().all(|seen| *seen);
         all.then(|| Admission { verdicts: vec![Verdict::Duplicate { of: 0 }; seen.len()] })
     }
-}
-
-fn purged(claimed: &Claimed) -> Ending {
-    let ending = settle::cancelled(claimed);
-    Ending { attempt: Attempt { detail: "its payload is gone".into(), ..ending.attempt.clone() }, ..ending }
 }
 
 /// A writer answers each ask in kind.

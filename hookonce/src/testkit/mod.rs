@@ -7,7 +7,6 @@ pub mod dump;
 pub mod explore;
 pub mod faulty;
 pub mod invariant;
-#[cfg(feature = "sqlite")]
 pub mod mirrors;
 pub mod model;
 pub mod script;

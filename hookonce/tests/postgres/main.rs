@@ -1,13 +1,16 @@
-//! What only PostgreSQL has: commits that nobody answers, locks of strangers, nodes beside each other. The suite is
-//! in `tests/suite.rs`.
+//! What only PostgreSQL has: commits that nobody answers, locks of strangers, nodes beside each other,
+//! transactions that stay open, plans. The suite is in `tests/suite.rs`.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is a failed assertion")]
 
 mod bed;
+mod beside;
+mod chaos;
 mod commits;
 mod faults;
 mod groups;
 mod locks;
+mod plans;
 mod proxy;
 #[path = "../sent/mod.rs"]
 mod sent;

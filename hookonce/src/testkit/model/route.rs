@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use hookonce_core::consumer::ConsumerId;
 use hookonce_core::event::HoldReason;
+use hookonce_core::lane::Tail;
 use hookonce_core::route::{
     self, Held, Moved, NewDelivery, Opened, PASS_EVENTS, PASS_REQUESTS, PASSES_KEPT, Pass, PassRows, Request, Routed,
     Routing, Tails, Wish,
@@ -35,7 +36,7 @@ pub fn open(rows: &Rows, routing: &Routing) -> Option<Opened> {
     let to = if own.is_some() { last.pos } else { rows.counters.event };
     let events = arrivals(rows, from, to);
     let upto = if events.len() < PASS_EVENTS { to } else { events.last().map_or(from, |e| e.event) };
-    Some(Opened { last, cursors, requests, events, upto, own })
+    Some(Opened { last, cursors, checks: Vec::new(), requests, events, upto, own })
 }
 
 /// Decides and writes what was opened, unless another router was faster: then nothing is written.
@@ -141,6 +142,7 @@ fn moved(rows: &Rows, id: i64) -> Option<Moved> {
         consumer: delivery.consumer,
         generation: delivery.generation,
         halted: halted.id,
+        epoch: halted.epoch,
     })
 }
 
@@ -159,6 +161,7 @@ fn routed(rows: &Rows, event: &Event) -> Routed {
         .and_then(|h| HoldReason::parse(&h.reason).map(|reason| Held { reason, released: h.released }));
     Routed {
         event: event.id,
+        pos: event.id,
         source: event.source.clone(),
         namespace: event.namespace.clone(),
         kind: event.kind.clone(),
@@ -171,14 +174,19 @@ fn routed(rows: &Rows, event: &Event) -> Routed {
 
 /// The newest delivery of each lane: is it open?
 fn route_tails(rows: &Rows, lanes: &[i64]) -> Tails {
-    let tail = |lane: i64| rows.delivery.values().rev().find(|d| d.lane == lane).map(|d| (lane, d.open));
+    let tail = |lane: i64| {
+        rows.delivery
+            .values()
+            .rev()
+            .find(|d| d.lane == lane)
+            .map(|d| (lane, if d.open { Tail::Open } else { Tail::Closed }))
+    };
     lanes.iter().filter_map(|lane| tail(*lane)).collect()
 }
 
 fn route_write_delivery(rows: &mut Rows, new: &NewDelivery, now: Micros) {
-    let mut epoch = 0;
     if let Some(moved) = &new.append.moved {
-        epoch = rows.halted.remove(&moved.halted).map_or(0, |h| h.epoch);
+        rows.halted.remove(&moved.halted);
         rows.delivery.remove(&moved.seq);
     }
     rows.delivery.put(Delivery {
@@ -197,11 +205,11 @@ fn route_write_delivery(rows: &mut Rows, new: &NewDelivery, now: Micros) {
         ended: None,
     });
     if new.runnable {
-        route_write_work(rows, new, epoch, now);
+        route_write_work(rows, new, now);
     }
 }
 
-fn route_write_work(rows: &mut Rows, new: &NewDelivery, epoch: i64, now: Micros) {
+fn route_write_work(rows: &mut Rows, new: &NewDelivery, now: Micros) {
     rows.work.put(Work {
         seq: new.seq,
         id: new.id,
@@ -215,7 +223,7 @@ fn route_write_work(rows: &mut Rows, new: &NewDelivery, epoch: i64, now: Micros)
         attempts: 0,
         lost: 0,
         decided: new.append.decided,
-        epoch,
+        epoch: new.epoch(),
         token: None,
         owner: None,
     });

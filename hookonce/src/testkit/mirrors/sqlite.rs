@@ -1,41 +1,22 @@
-//! Mirrors: the few look-ups of core that SQL repeats (`docs/ARCHITECTURE.md`), each tested over every world of a few
-//! rows. A world is loaded, the one statement is run, and what it answered and left is compared with the model's
-//! function of the same name.
-//!
-//! Start at [`ALL`]: a statement file that says `-- Mirrors Mn` in its first line is on it, and nothing else is.
+//! Mirrors on SQLite, which runs them on the rows of one after the other.
 
-use hookonce_core::claim::{Ask, LOST_QUIET};
-use hookonce_core::lease::{Lease, Token};
+use hookonce_core::claim::LOST_QUIET;
+use hookonce_core::lease::Lease;
 use hookonce_core::time::Micros;
 
-use super::dump;
-use super::model::rows::{Delivery, Halted, Ledger, Namespace, Work};
-use super::model::table::{Cell, File};
-use super::model::{Rows, admit, claim, settle, sweep};
-use super::script::{item, words};
+use super::worlds::{self, NOW, PLACES, THEIRS, ask, choices, claimable, lane, works};
+use super::{Mirror, mirror};
 use crate::sql::call::{Arg, Stmt};
 use crate::sql::sqlite as sql;
 use crate::sqlite::bed::Sheets;
-
-/// A statement that mirrors a look-up of core, and the test of it, which answers how many worlds it tried.
-pub struct Mirror {
-    pub number: u8,
-    pub stmt: &'static Stmt,
-    pub test: fn(&Sheets, &Stmt) -> usize,
-}
-
-impl std::fmt::Debug for Mirror {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "M{} {}", self.number, self.stmt.name)
-    }
-}
-
-const fn mirror(number: u8, stmt: &'static Stmt, test: fn(&Sheets, &Stmt) -> usize) -> Mirror {
-    Mirror { number, stmt, test }
-}
+use crate::testkit::model::rows::{Ledger, Namespace};
+use crate::testkit::model::table::{Cell, File};
+use crate::testkit::model::{Rows, admit, claim, settle, sweep};
+use crate::testkit::script::{item, words};
+use crate::testkit::{dump, invariant};
 
 /// Every mirror on SQLite. M6 and M7 come with what they mirror.
-pub const ALL: &[Mirror] = &[
+pub const ALL: &[Mirror<Sheets>] = &[
     mirror(1, sql::ADMIT_KEY, admit_key),
     mirror(1, sql::ADMIT_SEEN, admit_seen),
     mirror(2, sql::ADMIT_BESIDE, admit_beside),
@@ -50,10 +31,6 @@ pub const ALL: &[Mirror] = &[
     mirror(5, sql::SWEEP_LANES, sweep_lanes),
 ];
 
-const NOW: Micros = 1_000;
-const OURS: Token = [1; 16];
-const THEIRS: Token = [2; 16];
-
 /// Loads a world, runs the statement, and compares what is left with what the model made of the same world.
 fn same(sheets: &Sheets, file: File, stmt: &Stmt, args: &[Arg<'_>], world: &Rows, model: &Rows) -> Vec<Vec<Cell>> {
     sheets.load(world);
@@ -63,73 +40,6 @@ fn same(sheets: &Sheets, file: File, stmt: &Stmt, args: &[Arg<'_>], world: &Rows
     let differences = dump::differences(&dump::dump(&left), &dump::dump(model));
     assert!(left == *model, "{} with {args:?} (- SQL, + model): {differences:#?}\nin {world:#?}", stmt.name);
     answer
-}
-
-/// Every way to choose one of the options for each of `places`.
-fn choices<T: Clone>(options: &[T], places: usize) -> Vec<Vec<T>> {
-    (0..places).fold(vec![Vec::new()], |worlds, _| {
-        let with = |world: &Vec<T>, option: &T| [world.as_slice(), std::slice::from_ref(option)].concat();
-        worlds.iter().flat_map(|world| options.iter().map(|option| with(world, option)).collect::<Vec<_>>()).collect()
-    })
-}
-
-fn work(seq: i64) -> Work {
-    Work {
-        seq,
-        id: seq,
-        lane: -1,
-        event: seq,
-        consumer: 1,
-        generation: 0,
-        repeat: None,
-        due: NOW,
-        since: None,
-        attempts: 0,
-        lost: 0,
-        decided: None,
-        epoch: 1,
-        token: None,
-        owner: None,
-    }
-}
-
-fn delivery(seq: i64, lane: i64, open: bool) -> Delivery {
-    let state = (!open).then(|| "succeeded".to_owned());
-    Delivery {
-        seq,
-        lane,
-        id: seq,
-        consumer: 1,
-        event: seq,
-        generation: 0,
-        repeat: None,
-        open,
-        cancel: false,
-        decided: None,
-        state,
-        attempts: 0,
-        ended: None,
-    }
-}
-
-fn halted(seq: i64, lane: i64) -> Halted {
-    Halted {
-        id: seq,
-        seq,
-        lane,
-        consumer: 1,
-        event: seq,
-        generation: 0,
-        aggregate: None,
-        version: None,
-        kind: "dead".into(),
-        reason: String::new(),
-        evidence: None,
-        since: 0,
-        attempts: 1,
-        lost: 0,
-        epoch: 1,
-    }
 }
 
 fn a_copy(body: &str) -> hookonce_core::event::Item {
@@ -218,35 +128,6 @@ fn int(value: Option<i64>) -> Cell {
     value.map_or(Cell::Null, Cell::Int)
 }
 
-fn ask(count: usize, quiet: bool) -> Ask {
-    Ask { consumer: 1, tokens: vec![THEIRS; count], lease: 100, owner: 2, quiet }
-}
-
-/// Work rows as a claim may find them.
-fn claimable() -> Vec<Option<Work>> {
-    let mut rows = vec![None];
-    for due in [NOW - 1, NOW, NOW + 1] {
-        for lost in [0, LOST_QUIET - 1, LOST_QUIET, LOST_QUIET + 1] {
-            for token in [None, Some(OURS)] {
-                rows.push(Some(Work { due, lost, token, ..work(0) }));
-            }
-        }
-    }
-    rows.push(Some(Work { consumer: 2, ..work(0) }));
-    rows
-}
-
-fn works(rows: &[Option<Work>]) -> Rows {
-    let mut world = Rows::default();
-    for (at, row) in rows.iter().enumerate() {
-        let seq = at as i64 + 1;
-        if let Some(row) = row {
-            world.work.put(Work { seq, id: seq, event: seq, ..row.clone() });
-        }
-    }
-    world
-}
-
 /// M3: due, oldest first, and what must run with nothing beside it only for a claim of its own.
 fn claim_due(sheets: &Sheets, stmt: &Stmt) -> usize {
     dues(sheets, stmt, false)
@@ -290,23 +171,15 @@ fn claim_take(sheets: &Sheets, stmt: &Stmt) -> usize {
 
 /// M4: the fence, as each statement that shows a lease tests it. `model` writes what the statement writes, behind it.
 fn fenced(sheets: &Sheets, stmt: &Stmt, more: &[Arg<'_>], model: impl Fn(&mut Rows, &Lease)) -> usize {
-    let held = [None, Some((1, None)), Some((1, Some(OURS))), Some((1, Some(THEIRS))), Some((2, Some(OURS)))];
-    let mut worlds = 0;
-    for (row, seq) in held.iter().flat_map(|row| [1, 2].map(|seq| (row, seq))) {
-        for (epoch, token) in [(1, OURS), (1, THEIRS), (2, OURS), (2, THEIRS)] {
-            for store in [0, 1] {
-                let mut world = works(&[row.map(|(epoch, token)| Work { epoch, token, ..work(0) })]);
-                world.counters.generation = 1;
-                let lease = Lease { seq, epoch, token, store };
-                let mut after = world.clone();
-                model(&mut after, &lease);
-                let fence = [Arg::Int(seq), Arg::Int(epoch), Arg::Blob(&lease.token), Arg::Int(store), Arg::Int(1)];
-                same(sheets, File::Work, stmt, &[&fence, more].concat(), &world, &after);
-                worlds += 1;
-            }
-        }
+    let worlds = worlds::fenced();
+    for (world, lease) in &worlds {
+        let mut after = world.clone();
+        model(&mut after, lease);
+        let (seq, epoch, store) = (Arg::Int(lease.seq), Arg::Int(lease.epoch), Arg::Int(lease.store));
+        let fence = [seq, epoch, Arg::Blob(&lease.token), store, Arg::Int(1)];
+        same(sheets, File::Work, stmt, &[&fence, more].concat(), world, &after);
     }
-    worlds
+    worlds.len()
 }
 
 fn renew(sheets: &Sheets, stmt: &Stmt) -> usize {
@@ -340,47 +213,6 @@ fn settle_later(sheets: &Sheets, stmt: &Stmt) -> usize {
     fenced(sheets, stmt, &later(None), model(false)) + fenced(sheets, stmt, &later(Some(NOW)), model(true))
 }
 
-/// One place in a lane or beside it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Nothing,
-    Elsewhere,
-    Closed,
-    ClosedHalted,
-    Open,
-    OpenWork,
-    OpenHalted,
-}
-
-const PLACES: [Place; 7] = [
-    Place::Nothing,
-    Place::Elsewhere,
-    Place::Closed,
-    Place::ClosedHalted,
-    Place::Open,
-    Place::OpenWork,
-    Place::OpenHalted,
-];
-
-fn lane(places: &[Place]) -> Rows {
-    let mut world = Rows::default();
-    for (at, place) in places.iter().enumerate() {
-        let seq = at as i64 + 1;
-        match place {
-            Place::Nothing => continue,
-            Place::Elsewhere => world.delivery.put(delivery(seq, -2, true)),
-            Place::Closed | Place::ClosedHalted => world.delivery.put(delivery(seq, -1, false)),
-            Place::Open | Place::OpenWork | Place::OpenHalted => world.delivery.put(delivery(seq, -1, true)),
-        }
-        match place {
-            Place::OpenWork => world.work.put(work(seq)),
-            Place::ClosedHalted | Place::OpenHalted => world.halted.put(halted(seq, -1)),
-            _ => {}
-        }
-    }
-    world
-}
-
 /// M5: the first open delivery behind the last one closed, if it has neither work nor halted row.
 fn settle_next(sheets: &Sheets, stmt: &Stmt) -> usize {
     let worlds = choices(&PLACES, 3);
@@ -401,7 +233,7 @@ fn sweep_lanes(sheets: &Sheets, stmt: &Stmt) -> usize {
     let mut tried = 0;
     for places in choices(&PLACES, 3) {
         let world = lane(&places);
-        if !super::invariant::lanes_end_in_order(&world).is_empty() {
+        if !invariant::lanes_end_in_order(&world).is_empty() {
             continue;
         }
         let answer = same(sheets, File::Work, stmt, &[Arg::Int(0), Arg::Int(9)], &world, &world);
