@@ -168,7 +168,7 @@ fn taken(case: &Case<'_>) -> String {
         Taken::Conflict { with, differs, store } => {
             let store = match store {
                 KeepBody::New => "new",
-                KeepBody::Again => "again",
+                KeepBody::Again(_) => "again",
                 KeepBody::Full => "full",
             };
             format!("conflict with {with} ({}) {store}", differs.name())

@@ -74,6 +74,7 @@ create table hookonce.request (
     at                bigint not null,
     verdict           text   not null,
     event             bigint,
+    fingerprint       bytea,
     provider_delivery text,
     attempt_mark      text,
     secret            text,

@@ -176,6 +176,29 @@ async fn requests_of_every_verdict_stand_in_one_list() {
 }
 
 #[tokio::test]
+async fn each_conflict_shows_its_own_bytes_whatever_else_came_in_its_instant() {
+    let bed = Bed::new();
+    for body in ["first", "second", "third", "second"] {
+        bed.admit("k", body).await;
+    }
+    for (id, want) in [(1, "second"), (2, "third"), (3, "second")] {
+        let Page::Raw(raw) = bed.store.read(Query::RequestRaw { id }).await.unwrap() else { panic!("no bytes of {id}") };
+        assert_eq!(raw.body, want, "request {id}");
+    }
+}
+
+/// The ninth content of a key is on record without its bytes: none are shown, least of all another's.
+#[tokio::test]
+async fn a_conflict_that_is_not_kept_has_no_bytes() {
+    let bed = Bed::new();
+    for body in 0..=9 {
+        bed.admit("k", &body.to_string()).await;
+    }
+    assert!(matches!(bed.store.read(Query::RequestRaw { id: 8 }).await.unwrap(), Page::Raw(raw) if raw.body == "8"));
+    assert!(matches!(bed.store.read(Query::RequestRaw { id: 9 }).await.unwrap(), Page::None));
+}
+
+#[tokio::test]
 async fn pages_of_one_instant_leave_none_out() {
     let bed = Bed::new();
     for _ in 0..7 {

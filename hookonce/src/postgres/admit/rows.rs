@@ -129,6 +129,8 @@ pub struct Request<'a> {
     pub item: u32,
     pub verdict: &'static str,
     pub event: Option<EventNo>,
+    /// Of a conflict: which of the kept contents it came with.
+    pub fingerprint: Option<Hash>,
     pub provider_delivery: Option<&'a str>,
     pub attempt_mark: Option<&'a str>,
     pub reason: Option<&'a str>,
@@ -142,6 +144,8 @@ struct Requests<'a> {
     source: Vec<&'a str>,
     verdict: Vec<&'a str>,
     event: Vec<Option<i64>>,
+    /// Empty: none.
+    fingerprint: Vec<Vec<u8>>,
     provider_delivery: Vec<Option<&'a str>>,
     attempt_mark: Vec<Option<&'a str>>,
     secret: Vec<Option<&'a str>>,
@@ -159,6 +163,7 @@ impl<'a> Requests<'a> {
         self.source.push(&s.source);
         self.verdict.push(row.verdict);
         self.event.push(row.event);
+        self.fingerprint.push(row.fingerprint.map(|hash| hash.to_vec()).unwrap_or_default());
         self.provider_delivery.push(row.provider_delivery);
         self.attempt_mark.push(row.attempt_mark);
         self.secret.push(s.secret.as_deref());
@@ -178,6 +183,7 @@ impl<'a> Requests<'a> {
             Arg::Texts(&self.source),
             Arg::Texts(&self.verdict),
             Arg::OptInts(&self.event),
+            Arg::Bytes(&self.fingerprint),
             Arg::OptTexts(&self.provider_delivery),
             Arg::OptTexts(&self.attempt_mark),
             Arg::OptTexts(&self.secret),

@@ -60,8 +60,7 @@ impl Admitting<'_> {
             }
             Fresh::Copy { of } => {
                 self.admit_event(item, 0, "copy", Some(of), None);
-                self.admit_request(item, "duplicate", of, None);
-                Verdict::Duplicate { of }
+                self.duplicate(item, of)
             }
         }
     }
@@ -74,21 +73,21 @@ impl Admitting<'_> {
                 } else {
                     admit_seen(self.rows, item, self.now);
                 }
-                self.admit_request(item, "duplicate", of, None);
-                Verdict::Duplicate { of }
+                self.duplicate(item, of)
             }
-            Taken::Conflict { with, differs, store } => self.conflict(item, known, with, differs, store),
+            Taken::Conflict { with, differs, store } => self.conflict(item, with, differs, store),
             Taken::Unknown { .. } => self.unknown(item),
         }
     }
 
-    fn conflict(&mut self, item: &Item, known: &Known, with: EventNo, differs: Differs, store: KeepBody) -> Verdict {
+    fn conflict(&mut self, item: &Item, with: EventNo, differs: Differs, store: KeepBody) -> Verdict {
         match store {
             KeepBody::New => self.admit_conflict(item, differs, None),
-            KeepBody::Again => admit_conflict_again(self.rows, item, known, self.now),
+            KeepBody::Again(fingerprint) => admit_conflict_again(self.rows, item, fingerprint, self.now),
             KeepBody::Full => {}
         }
-        self.admit_request(item, "conflict", with, Some(differs.name().to_owned()));
+        let reason = Some(differs.name().to_owned());
+        self.admit_request(item, with, Request { fingerprint: store.content(item), ..self.request(item.item, "conflict", reason) });
         Verdict::Conflict { with, differs, kept: store != KeepBody::Full }
     }
 
@@ -171,12 +170,16 @@ impl Admitting<'_> {
         });
     }
 
-    fn admit_request(&mut self, item: &Item, verdict: &str, event: EventNo, reason: Option<String>) {
+    fn duplicate(&mut self, item: &Item, of: EventNo) -> Verdict {
+        self.admit_request(item, of, self.request(item.item, "duplicate", None));
+        Verdict::Duplicate { of }
+    }
+
+    fn admit_request(&mut self, item: &Item, event: EventNo, row: Request) {
         if requests_of(self.rows, event) >= REQUEST_ROWS {
             return;
         }
         let (provider_delivery, attempt_mark) = (item.provider_delivery.clone(), item.attempt_mark.clone());
-        let row = self.request(item.item, verdict, reason);
         self.rows.request.put(Request { event: Some(event), provider_delivery, attempt_mark, ..row });
     }
 
@@ -189,6 +192,7 @@ impl Admitting<'_> {
             at: self.now,
             verdict: verdict.into(),
             event: None,
+            fingerprint: None,
             provider_delivery: None,
             attempt_mark: None,
             secret: self.s.secret.as_deref().map(str::to_owned),
@@ -269,10 +273,8 @@ fn admit_conflict_seen(rows: &mut Rows, item: &Item, of: EventNo, now: Micros) {
     seen_again(row, now);
 }
 
-fn admit_conflict_again(rows: &mut Rows, item: &Item, known: &Known, now: Micros) {
-    let same = |c: &Conflict| hookonce_core::admit::counts(item, &c.fingerprint, &c.body_hash, known.rule);
-    let row = rows.conflict.values_mut().find(|c| c.digest == item.digest && same(c));
-    seen_again(row, now);
+fn admit_conflict_again(rows: &mut Rows, item: &Item, fingerprint: [u8; 32], now: Micros) {
+    seen_again(rows.conflict.get_mut(&(item.digest, fingerprint)), now);
 }
 
 fn seen_again(row: Option<&mut Conflict>, now: Micros) {

@@ -24,7 +24,8 @@ id: i64, target: String, headers: Vec<u8>, body: Vec<u8> }
 
 table! { Request = "request" in Inbox by i64 = |r| r.id;
 id: i64, payload: Option<i64>, item: Option<i64>, source: String, at: i64, verdict: String, event: Option<i64>,
-provider_delivery: Option<String>, attempt_mark: Option<String>, secret: Option<String>, reason: Option<String> }
+fingerprint: Option<[u8; 32]>, provider_delivery: Option<String>, attempt_mark: Option<String>, secret: Option<String>,
+reason: Option<String> }
 
 table! { Conflict = "conflict" in Inbox by ([u8; 16], [u8; 32]) = |r| (r.digest, r.fingerprint);
 digest: [u8; 16], fingerprint: [u8; 32], body_hash: [u8; 32], headers: Vec<u8>, body: Vec<u8>, differs: String,

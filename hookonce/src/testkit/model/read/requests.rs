@@ -108,7 +108,16 @@ pub fn raw(rows: &Rows, id: i64) -> Option<Raw> {
         let headers = super::super::decoded(&s.headers);
         return Some(Raw { target: s.target.clone(), headers, body: s.body.clone().into() });
     }
-    let payload = rows.request.get(&id)?.payload.and_then(|id| rows.payload.get(&id))?;
+    let request = rows.request.get(&id)?;
+    let Some(payload) = request.payload.and_then(|id| rows.payload.get(&id)) else { return conflicting(rows, request) };
     let headers = super::super::decoded(&payload.headers);
     Some(Raw { target: payload.target.clone(), headers, body: payload.body.clone().into() })
+}
+
+/// Which of the contents that are kept for its key it came with.
+fn conflicting(rows: &Rows, request: &Request) -> Option<Raw> {
+    let digest = rows.event.get(&request.event?)?.digest;
+    let kept = rows.conflict.get(&(digest, request.fingerprint?))?;
+    let headers = super::super::decoded(&kept.headers);
+    Some(Raw { target: String::new(), headers, body: kept.body.clone().into() })
 }
