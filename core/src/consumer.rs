@@ -84,7 +84,7 @@ pub enum OnDead {
 pub struct Policy {
     pub first: Micros,
     pub max: Micros,
-    /// From the first counted failure.
+    /// From the first failure, or the first time that the other side put it off.
     pub give_up_after: Micros,
     pub attempts: Option<i64>,
 }

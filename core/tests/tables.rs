@@ -256,6 +256,8 @@ fn plan(case: &Case<'_>) -> String {
         "done" => Outcome::Done,
         "snooze" => Outcome::Snooze(delay),
         "untried" => Outcome::Untried { delay },
+        "defer" => Outcome::Deferred { reason: "why".into(), after: Some(delay) },
+        "gone" => Outcome::Deferred { reason: "why".into(), after: None },
         "discard" => Outcome::Discard("why".into()),
         "park" => Outcome::Park("why".into()),
         "dead" => Outcome::Dead("why".into()),

@@ -2,6 +2,7 @@
 
 use hookonce_core::claim::{self, Ask, Claimed, LOST_QUIET};
 use hookonce_core::lease::{Lease, Token};
+use hookonce_core::settle::ATTEMPT_ROWS;
 use hookonce_core::time::Micros;
 
 use super::conn::Conn;
@@ -68,7 +69,8 @@ fn take(conn: &Conn, ask: &Ask, due: Due, now: Micros) -> Result<Claimed, StoreE
         return Err(StoreError::Failed("a work row left between two statements".into()));
     }
     if due.token.is_some() {
-        conn.exec(sql::CLAIM_LOST, &[Arg::Int(due.id), Arg::Int(due.until), Arg::Int(now)])?;
+        let args = [due.id, due.until, now, ATTEMPT_ROWS].map(Arg::Int);
+        conn.exec(sql::CLAIM_LOST, &args)?;
     }
     Ok(due.claimed)
 }

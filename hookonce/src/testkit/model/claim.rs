@@ -2,6 +2,7 @@
 
 use hookonce_core::claim::{self, Ask, Claimed, LOST_QUIET};
 use hookonce_core::lease::{self, Lease};
+use hookonce_core::settle;
 use hookonce_core::time::Micros;
 
 use super::rows::{Attempt, Rows, Work};
@@ -67,12 +68,18 @@ fn claimed(work: &Work, token: lease::Token, store: i64, cancel: bool, now: Micr
 /// The history of a lease that ended without an outcome: nobody else will write it.
 fn claim_lost(rows: &mut Rows, delivery: i64, until: Micros, now: Micros) {
     let detail = "the lease ended without an outcome".to_owned();
-    let no = attempts_of(rows, delivery) + 1;
-    rows.attempt.put(Attempt { delivery, no, started: until, ended: now, outcome: "lost".into(), detail });
+    tried(rows, Attempt { delivery, no: 0, started: until, ended: now, outcome: "lost".into(), detail });
 }
 
-pub fn attempts_of(rows: &Rows, delivery: i64) -> i64 {
-    rows.attempt.range((delivery, i64::MIN)..=(delivery, i64::MAX)).count() as i64
+/// The next row of a delivery's history, which gets its number here.
+pub fn tried(rows: &mut Rows, row: Attempt) {
+    let last = rows.attempt.range((row.delivery, i64::MIN)..=(row.delivery, i64::MAX)).next_back();
+    let last = last.map_or(0, |((_, no), _)| *no);
+    let (no, replaces) = settle::history(last);
+    if replaces {
+        rows.attempt.remove(&(row.delivery, last));
+    }
+    rows.attempt.put(Attempt { no, ..row });
 }
 
 /// Mirror M4: the fence.
