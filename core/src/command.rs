@@ -34,6 +34,34 @@ pub struct Who {
     pub reason: String,
 }
 
+/// Characters of a name or a reason: an audit is read by people.
+pub const SAID_MAX: usize = 1_000;
+
+/// What a decision lacks before it is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unsaid {
+    #[error("`actor` must name who decides")]
+    Actor,
+    #[error("`reason` must say why: it stands in the audit")]
+    Reason,
+    #[error("`{0}` has more than {SAID_MAX} characters")]
+    TooLong(&'static str),
+}
+
+impl Who {
+    /// Nothing is decided without a name and a reason (S34).
+    pub fn new(actor: &str, reason: &str) -> Result<Who, Unsaid> {
+        let (actor, reason) = (actor.trim(), reason.trim());
+        let long = [("actor", actor), ("reason", reason)].into_iter().find(|(_, text)| text.chars().count() > SAID_MAX);
+        match long {
+            _ if actor.is_empty() => Err(Unsaid::Actor),
+            _ if reason.is_empty() => Err(Unsaid::Reason),
+            Some((name, _)) => Err(Unsaid::TooLong(name)),
+            None => Ok(Who { actor: actor.into(), reason: reason.into() }),
+        }
+    }
+}
+
 /// Why a command changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
@@ -79,5 +107,29 @@ pub fn hold(found: Option<Option<bool>>) -> Result<(), Refused> {
         None => Err(Refused::NotFound),
         Some(Some(_)) => Err(Refused::State),
         Some(None) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_decided_without_a_name_and_a_reason() {
+        let long = "x".repeat(SAID_MAX + 1);
+        for (actor, reason, want) in [
+            ("ann", "mended", Ok(("ann", "mended"))),
+            (" ann ", " why \n", Ok(("ann", "why"))),
+            ("ann", &long[1..], Ok(("ann", &long[1..]))),
+            ("", "why", Err(Unsaid::Actor)),
+            (" \t", "why", Err(Unsaid::Actor)),
+            ("ann", "", Err(Unsaid::Reason)),
+            ("ann", " \u{a0}\n", Err(Unsaid::Reason)),
+            (&long, "why", Err(Unsaid::TooLong("actor"))),
+            ("ann", &long, Err(Unsaid::TooLong("reason"))),
+        ] {
+            let want = want.map(|(actor, reason)| Who { actor: actor.into(), reason: reason.into() });
+            assert_eq!(Who::new(actor, reason), want);
+        }
     }
 }
