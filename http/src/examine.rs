@@ -39,6 +39,10 @@ pub fn examine(case: &mut Case) -> Result<Examined, Declined> {
     if let Some(answered) = probe(&case.door, &case.request) {
         return answered.map(Examined::Handshake);
     }
+    // Its last secret may have expired while the body came.
+    if case.door.source.verification.trouble(case.request.received).is_some() {
+        return Err(Declined::NoSecret);
+    }
     let verified = authentic(&case.door, &case.request).map_err(Declined::Refused)?;
     hookonce_core::kill_point!("verified");
     if over == SignatureOver::Wire {

@@ -24,7 +24,7 @@ use crate::intake::Intake;
 use crate::limits::{Limits, OFFLOAD};
 use crate::metrics::{self, Outcome};
 use crate::sample::{self, Alarm, Refused};
-use crate::source::{Door, Source, Sources, Verification};
+use crate::source::{Door, Source, Sources};
 use crate::{body, framing, headers};
 
 /// The ingest service. One per process; connections and routers share it.
@@ -133,7 +133,7 @@ impl Ingest {
             let request = self.request(door, head, Bytes::new());
             return probe(door, &request).unwrap_or(Err(Declined::Method)).map(Loaded::Probe);
         }
-        if let Verification::Missing(_) = source.verification {
+        if source.verification.trouble(self.intake.now()).is_some() {
             return Err(Declined::NoSecret);
         }
         let coding = Coding::of(&head.headers)?;

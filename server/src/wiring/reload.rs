@@ -87,6 +87,7 @@ impl Reload {
         let restart = self.fixed.changed(&Fixed::of(&config));
         let (doors, rules) = sources::sources(config.sources, &*self.store).await.context("sources")?;
         let sources = doors.len();
+        sources::alarm_troubles(&doors, self.store.now());
         self.rules.store(Arc::new(rules));
         self.ingest.replace_sources(doors);
         Ok(Said { sources, restart })

@@ -74,3 +74,25 @@ fn a_rotated_signing_secret_of_a_consumer_needs_a_restart_and_is_named() {
     let said = bed.wait_for("next start only");
     assert!(said.contains("[consumers]"), "{said}");
 }
+
+/// Said when it begins, not with the first event that is turned away.
+#[test]
+fn a_source_that_loses_its_secret_is_an_alarm_at_once() {
+    let mut bed = Bed::new(&source(r#"{ name = "a", env = "A" }"#), &[("A", A)]);
+    bed.start(&[]);
+    for (secret, why) in [
+        (r#"{ name = "a", env = "GONE" }"#, "secret `a` is missing"),
+        (r#"{ name = "a", env = "A", not_after = "2020-12-31" }"#, "none of its secrets is valid now"),
+    ] {
+        bed.configure(&source(secret));
+        bed.signal("HUP");
+        let said = bed.wait_for("source_without_secret");
+        assert!(said.contains("`sw` answers 503") && said.contains(why), "{said}");
+        bed.wait_for("configuration reloaded");
+        assert_eq!(bed.send("sw", &letter(A, "msg_1")).status(), 503);
+    }
+    bed.configure(&source(r#"{ name = "a", env = "A" }"#));
+    bed.signal("HUP");
+    bed.wait_for("configuration reloaded");
+    assert_eq!(bed.send("sw", &letter(A, "msg_1")).verdict(), "accepted", "503 has used up nothing");
+}
