@@ -4,6 +4,7 @@
 pub mod admit;
 pub mod audit;
 pub mod claim;
+pub mod coding;
 pub mod command;
 pub mod consumer;
 pub mod delivery;

@@ -5,6 +5,7 @@ use hookonce_core::admit::{
     self, Admission, Beside, CONFLICT_BODIES, Differs, Fresh, KeepBody, Known, KnownConflict, Origin, REQUEST_ROWS,
     Submission, Taken, Verdict,
 };
+use hookonce_core::coding;
 use hookonce_core::event::{EventNo, Hash, HoldReason, Item, Mapped};
 use hookonce_core::planted;
 
@@ -202,13 +203,14 @@ impl Entry<'_> {
     }
 
     fn put_conflict(&mut self, item: &Item, differs: Differs, event: Option<EventNo>) -> Result<(), StoreError> {
-        let headers = headers::encode(&self.submission.headers);
+        let (headers, body) = coding::alone(&self.submission.headers, &self.submission.body, item.span);
+        let headers = headers::encode(&headers);
         let args = [
             Arg::Blob(&item.digest),
             Arg::Blob(&item.fingerprint),
             Arg::Blob(&item.body_hash),
             Arg::Blob(&headers),
-            Arg::Blob(part(&self.submission.body, item.span)),
+            Arg::Blob(&body),
             Arg::Text(differs.name()),
             Arg::Int(self.group.now),
             Arg::int(event),
@@ -350,12 +352,6 @@ impl Row<'_> {
     fn of(verdict: &'static str, event: EventNo) -> Self {
         Row { verdict, event: Some(event), ..Row::default() }
     }
-}
-
-/// An item's own bytes. A span that does not fit says that the bytes are another form of what it was read from.
-pub fn part(body: &[u8], span: Option<(u64, u64)>) -> &[u8] {
-    let inside = span.and_then(|(start, end)| body.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
-    inside.unwrap_or(body)
 }
 
 fn bounds<'a>(span: Option<(u64, u64)>) -> (Arg<'a>, Arg<'a>) {

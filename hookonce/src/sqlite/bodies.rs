@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hookonce_core::claim::Claimed;
+use hookonce_core::coding;
+use hookonce_core::request::Headers;
 
 use super::conn::Conn;
 use crate::sql::call::{Arg, Row};
@@ -28,6 +30,7 @@ pub fn runs(inbox: &Conn, claimed: Vec<Claimed>) -> Result<(Vec<Run>, Vec<Claime
 
 fn view(id: i64, mut row: Row) -> Result<EventView, StoreError> {
     let span = span(row.opt_int(10)?, row.opt_int(11)?);
+    let headers = stored_headers(&row.blob(12)?)?;
     Ok(EventView {
         id,
         source: row.text(0)?,
@@ -40,8 +43,8 @@ fn view(id: i64, mut row: Row) -> Result<EventView, StoreError> {
         aggregate: row.opt_text(7)?,
         version: row.opt_text(8)?,
         received: row.int(9)?,
-        headers: stored_headers(&row.blob(12)?)?,
-        body: part(row.blob(13)?.into(), span),
+        body: item(&headers, row.blob(13)?.into(), span)?,
+        headers,
         part: span.is_some(),
     })
 }
@@ -50,12 +53,12 @@ pub fn span(start: Option<i64>, end: Option<i64>) -> Option<(u64, u64)> {
     Some((u64::try_from(start?).ok()?, u64::try_from(end?).ok()?))
 }
 
-/// An item's own bytes, without a copy.
-pub fn part(body: Bytes, span: Option<(u64, u64)>) -> Bytes {
-    let inside = super::admit::part(&body, span);
-    if inside.len() == body.len() { body.clone() } else { body.slice_ref(inside) }
+/// An item's own bytes. Wrong ones are never handed on.
+pub fn item(headers: &Headers, body: Bytes, span: Option<(u64, u64)>) -> Result<Bytes, StoreError> {
+    let bytes = coding::item(headers, &body, span);
+    bytes.ok_or_else(|| StoreError::Failed("stored bytes are not those that an item was read from".into()))
 }
 
-pub fn stored_headers(bytes: &[u8]) -> Result<hookonce_core::request::Headers, StoreError> {
+pub fn stored_headers(bytes: &[u8]) -> Result<Headers, StoreError> {
     headers::decode(bytes).ok_or_else(|| StoreError::Failed("stored headers are not as they were written".into()))
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash as Hashed;
 
 use hookonce_core::admit::{Differs, REQUEST_ROWS, Submission};
+use hookonce_core::coding;
 use hookonce_core::event::{Digest, EventNo, Hash, Item};
 use hookonce_core::time::Micros;
 
@@ -12,7 +13,6 @@ use crate::sql::call::{Arg, Stmt};
 use crate::sql::headers;
 use crate::sql::place::Place;
 use crate::sql::postgres as sql;
-use crate::sql::stored::inside;
 
 /// A statement and its columns.
 pub type Write<'r> = (&'static Stmt, Vec<Arg<'r>>);
@@ -83,12 +83,13 @@ impl<'a> Rows<'a> {
     }
 
     pub fn conflict(&mut self, s: &'a Submission, item: &'a Item, differs: Differs, event: Option<EventNo>) {
+        let (headers, body) = coding::alone(&s.headers, &s.body, item.span);
         let rows = &mut self.conflicts;
         rows.digest.push(&item.digest);
         rows.fingerprint.push(&item.fingerprint);
         rows.body_hash.push(&item.body_hash);
-        rows.headers.push(headers::encode(&s.headers));
-        rows.body.push(inside(&s.body, item.span));
+        rows.headers.push(headers::encode(&headers));
+        rows.body.push(body.to_vec());
         rows.differs.push(differs.name());
         rows.event.push(event);
     }
@@ -229,7 +230,7 @@ struct Conflicts<'a> {
     fingerprint: Vec<&'a [u8]>,
     body_hash: Vec<&'a [u8]>,
     headers: Vec<Vec<u8>>,
-    body: Vec<&'a [u8]>,
+    body: Vec<Vec<u8>>,
     differs: Vec<&'a str>,
     event: Vec<Option<i64>>,
 }
@@ -241,7 +242,7 @@ impl Conflicts<'_> {
             Arg::Blobs(&self.fingerprint),
             Arg::Blobs(&self.body_hash),
             Arg::Bytes(&self.headers),
-            Arg::Blobs(&self.body),
+            Arg::Bytes(&self.body),
             Arg::Texts(&self.differs),
             Arg::OptInts(&self.event),
             now,

@@ -4,7 +4,7 @@
 
 use hookonce_core::time::Micros;
 
-use super::bodies::{part, span, stored_headers};
+use super::bodies::{item, span, stored_headers};
 use super::inbox::read_tally;
 use super::reader::Reader;
 use crate::sql::call::{Arg, Row};
@@ -60,7 +60,8 @@ fn event_raw(reader: &Reader, id: i64) -> Result<Page, StoreError> {
     let Some(mut row) = reader.inbox.row(sql::READ_EVENT_RAW, &[Arg::Int(id)])? else { return Ok(Page::None) };
     let span = span(row.opt_int(3)?, row.opt_int(4)?);
     let Raw { target, headers, body } = raw(&mut row)?;
-    Ok(Page::Raw(Raw { target, headers, body: part(body, span) }))
+    let body = item(&headers, body, span)?;
+    Ok(Page::Raw(Raw { target, headers, body }))
 }
 
 fn raw(row: &mut Row) -> Result<Raw, StoreError> {

@@ -4,6 +4,7 @@ use hookonce_core::admit::{
     Admission, Beside, CONFLICT_BODIES, Differs, Fresh, KeepBody, Known, KnownConflict, Origin, REQUEST_ROWS,
     Submission, Taken, Verdict, aside, taken, variant,
 };
+use hookonce_core::coding;
 use hookonce_core::event::{EventNo, HoldReason, Item, Mapped};
 use hookonce_core::time::Micros;
 
@@ -156,12 +157,13 @@ impl Admitting<'_> {
     }
 
     fn admit_conflict(&mut self, item: &Item, differs: Differs, event: Option<EventNo>) {
+        let (headers, body) = coding::alone(&self.s.headers, &self.s.body, item.span);
         self.rows.conflict.put(Conflict {
             digest: item.digest,
             fingerprint: item.fingerprint,
             body_hash: item.body_hash,
-            headers: super::headers(&self.s.headers),
-            body: own_bytes(self.s, item.span),
+            headers: super::headers(&headers),
+            body: body.to_vec(),
             differs: differs.name().into(),
             first_seen: self.now,
             last_seen: self.now,
@@ -328,12 +330,6 @@ fn origin(s: &Submission) -> &'static str {
         Origin::Receive => "receive",
         Origin::Admit { .. } => "admit",
     }
-}
-
-/// The item's own bytes: its span, or the whole body where that does not fit.
-fn own_bytes(s: &Submission, span: Option<(u64, u64)>) -> Vec<u8> {
-    let range = span.and_then(|(start, end)| Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
-    range.and_then(|range| s.body.get(range)).unwrap_or(&s.body).to_vec()
 }
 
 fn number(n: u64) -> i64 {
