@@ -9,6 +9,7 @@ pub mod clock;
 pub mod engine;
 #[cfg(feature = "axum")]
 pub mod inbox;
+pub mod gauges;
 mod janitor;
 mod node;
 #[cfg(feature = "postgres")]

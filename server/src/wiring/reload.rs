@@ -14,6 +14,7 @@ use hookonce_http::Ingest;
 use http::{HeaderName, HeaderValue};
 
 use super::sources::{self, Rules};
+use super::telemetry;
 use crate::config::{self, Config, Flags, meant};
 
 /// What stays as it was until the next start, in a form that can be compared.
@@ -66,14 +67,14 @@ impl Reload {
     pub async fn run(&self) {
         match self.again().await {
             Ok(said) => {
-                metrics::gauge!("hookonce_config_last_reload_successful").set(1.0);
+                telemetry::reloaded(Some(self.store.now()));
                 tracing::info!(sources = said.sources, "configuration reloaded");
                 for part in said.restart {
                     tracing::warn!(part, "this part has changed and takes effect at the next start only");
                 }
             }
             Err(why) => {
-                metrics::gauge!("hookonce_config_last_reload_successful").set(0.0);
+                telemetry::reloaded(None);
                 alarm::raise("config_reload_failed", &format!("nothing was changed: {why:#}"));
             }
         }

@@ -70,6 +70,7 @@ pub async fn run(mut config: Config, flags: Flags, options: Options, say: Say<'_
         rules,
     });
     let reloading = tokio::spawn(on_hangup(reload, signal(SignalKind::hangup())?));
+    telemetry::reloaded(Some(store.now()));
     readiness.open();
     say("ready     (Ctrl-C stops, nothing is lost)");
 
@@ -85,6 +86,7 @@ pub async fn run(mut config: Config, flags: Flags, options: Options, say: Say<'_
         return Ok(ended);
     }
     readiness.drain();
+    telemetry::draining(true);
     say("draining  (a second signal ends it at once)");
     tokio::select! {
         () = drain(&options, server, engine) => {}
@@ -123,6 +125,7 @@ fn open_doors(config: &Config, engine: &Engine, doors: Vec<Source>) -> Result<(A
     let listener = Listener::bind(config.ingest.listen)
         .with_context(|| format!("cannot listen on {} for webhooks", config.ingest.listen))?;
     hookonce_http::describe();
+    hookonce::gauges::describe();
     let ingest = Ingest::new(Arc::new(engine.inbox()), doors, limits(&config.ingest));
     Ok((ingest.clone(), Server::start(ingest, listener)))
 }

@@ -88,7 +88,8 @@ impl Bed {
     }
 
     pub fn start(&mut self, args: &[&str]) {
-        let command = self.command(&[&["serve", "--drain-delay", "0s"], args].concat());
+        let at_once: &[&str] = if args.contains(&"--drain-delay") { &[] } else { &["--drain-delay", "0s"] };
+        let command = self.command(&[&["serve"], at_once, args].concat());
         self.begin(command);
     }
 
@@ -135,6 +136,15 @@ impl Bed {
     pub fn ended(&mut self) -> Option<i32> {
         let (mut child, _) = self.server.take().expect("a running server");
         child.wait().expect("an end").code()
+    }
+
+    /// What a scraper reads.
+    pub fn metrics(&self) -> String {
+        let mut stream = TcpStream::connect(self.admin).expect("the server listens");
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").expect("a request");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("an answer");
+        text
     }
 
     pub fn send(&self, source: &str, letter: &Letter) -> Answer {

@@ -96,7 +96,7 @@ fn s34_nothing_is_decided_without_a_reason() {
 }
 
 /// A receiver that answers what it is told to.
-fn receiver(status: Arc<AtomicU16>, calls: Arc<AtomicUsize>) -> u16 {
+pub fn receiver(status: Arc<AtomicU16>, calls: Arc<AtomicUsize>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     std::thread::spawn(move || {
