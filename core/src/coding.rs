@@ -64,10 +64,7 @@ impl Coding {
     }
 }
 
-fn inflate<E>(
-    decoder: &mut impl Read,
-    mut take: impl FnMut(&[u8]) -> ControlFlow<E>,
-) -> Result<(), Undecoded<E>> {
+fn inflate<E>(decoder: &mut impl Read, mut take: impl FnMut(&[u8]) -> ControlFlow<E>) -> Result<(), Undecoded<E>> {
     let mut step = [0; STEP];
     loop {
         match decoder.read(&mut step) {

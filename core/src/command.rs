@@ -1,5 +1,6 @@
 //! What a person decides. Each is one audit row, in the transaction of what it changes.
 
+use crate::consumer::Standing;
 use crate::delivery::HaltKind;
 
 /// A command on the work file, or on the inbox file where it says so.
@@ -98,6 +99,15 @@ pub fn retry(kind: Option<HaltKind>, open: bool) -> Result<Back, Refused> {
         Some(HaltKind::Dead) if open => Ok(Back::InPlace),
         Some(HaltKind::Dead) => Ok(Back::Tail),
         Some(_) => Err(Refused::State),
+    }
+}
+
+/// Judges a pause or a resume: what the consumer then is. Being listed or not is the configuration's to say.
+pub fn stand(found: Option<Standing>, paused: bool) -> Result<Standing, Refused> {
+    match found {
+        None => Err(Refused::NotFound),
+        Some(from) if from.paused == paused => Err(Refused::State),
+        Some(from) => Ok(Standing { paused, ..from }),
     }
 }
 

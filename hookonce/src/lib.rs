@@ -7,9 +7,9 @@ pub mod alarm;
 pub mod chance;
 pub mod clock;
 pub mod engine;
+pub mod gauges;
 #[cfg(feature = "axum")]
 pub mod inbox;
-pub mod gauges;
 mod janitor;
 mod node;
 #[cfg(feature = "postgres")]

@@ -108,12 +108,7 @@ pub fn signed<'k>(
 }
 
 /// All that confirm, up to the first that is bound to nothing and therefore holds.
-fn matching<'k>(
-    keys: &'k Keys,
-    claim: &Claim<'_>,
-    contents: &Contents<'_>,
-    now: i64,
-) -> Result<Matched<'k>, Refusal> {
+fn matching<'k>(keys: &'k Keys, claim: &Claim<'_>, contents: &Contents<'_>, now: i64) -> Result<Matched<'k>, Refusal> {
     let mut refusal = Refusal::UnknownKey;
     let mut matched = Matched { first: None, more: Vec::new() };
     for key in keys.active(now).filter(|key| key.id.as_deref() == claim.key) {

@@ -198,7 +198,10 @@ impl Entry<'_> {
             KeepBody::Full => full(with),
         }
         let content = store.content(item);
-        self.requested(item, Row { fingerprint: content.as_ref(), reason: Some(differs.name()), ..Row::of("conflict", with) })?;
+        self.requested(
+            item,
+            Row { fingerprint: content.as_ref(), reason: Some(differs.name()), ..Row::of("conflict", with) },
+        )?;
         Ok(Verdict::Conflict { with, differs, kept: store != KeepBody::Full })
     }
 

@@ -140,9 +140,11 @@ async fn a_batch_stores_its_bytes_once_and_gives_each_item_its_own() {
 }
 
 /// `{"events":[{"id":1},{"id":"two"}]}` and `{"events":[{"id":1,"x":2}]}` as gzip packs them.
-const PACKED: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xab\x56\x4a\x2d\x4b\xcd\x2b\x29\x56\xb2\x8a\xae\x56\xca\x4c\x51\xb2\x32\xac\
+const PACKED: &[u8] =
+    b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xab\x56\x4a\x2d\x4b\xcd\x2b\x29\x56\xb2\x8a\xae\x56\xca\x4c\x51\xb2\x32\xac\
     \xd5\x81\x30\x94\x4a\xca\xf3\x95\x6a\x63\x6b\x01\x76\x3b\xba\xd0\x22\0\0\0";
-const CHANGED: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xab\x56\x4a\x2d\x4b\xcd\x2b\x29\x56\xb2\x8a\xae\x56\xca\x4c\x51\xb2\x32\xd4\
+const CHANGED: &[u8] =
+    b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xab\x56\x4a\x2d\x4b\xcd\x2b\x29\x56\xb2\x8a\xae\x56\xca\x4c\x51\xb2\x32\xd4\
     \x51\xaa\x50\xb2\x32\xaa\x8d\xad\x05\0\x02\x63\xda\x06\x1b\0\0\0";
 
 /// The stored bytes are the signed ones, spans count the decoded ones.
@@ -168,10 +170,9 @@ async fn items_of_a_coded_body_are_their_own_bytes_everywhere() {
     bed.route(&routing).await;
     let bodies: Vec<_> = bed.claim(1, 5).await.into_iter().map(|run| run.event.body.clone()).collect();
     assert_eq!(bodies, [r#"{"id":1}"#, r#"{"id":"two"}"#]);
-    for (query, want) in [
-        (Query::EventRaw { id: 2 }, r#"{"id":"two"}"#),
-        (Query::RequestRaw { id: 1 }, r#"{"id":1,"x":2}"#),
-    ] {
+    for (query, want) in
+        [(Query::EventRaw { id: 2 }, r#"{"id":"two"}"#), (Query::RequestRaw { id: 1 }, r#"{"id":1,"x":2}"#)]
+    {
         let Page::Raw(raw) = bed.store.read(query).await.unwrap() else { panic!("no bytes") };
         assert_eq!(raw.body, want);
     }

@@ -182,7 +182,9 @@ async fn each_conflict_shows_its_own_bytes_whatever_else_came_in_its_instant() {
         bed.admit("k", body).await;
     }
     for (id, want) in [(1, "second"), (2, "third"), (3, "second")] {
-        let Page::Raw(raw) = bed.store.read(Query::RequestRaw { id }).await.unwrap() else { panic!("no bytes of {id}") };
+        let Page::Raw(raw) = bed.store.read(Query::RequestRaw { id }).await.unwrap() else {
+            panic!("no bytes of {id}")
+        };
         assert_eq!(raw.body, want, "request {id}");
     }
 }

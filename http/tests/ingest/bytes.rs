@@ -124,10 +124,8 @@ async fn f03_7_what_is_signed_on_the_wire_is_stored_so_and_read_decoded() {
 
 #[tokio::test]
 async fn what_a_secret_is_bound_to_is_read_decoded() {
-    let bound = |kind: &str| Secret {
-        when: vec![("$.type".to_owned(), kind.to_owned())],
-        ..Secret::new(kind, SECRET_A)
-    };
+    let bound =
+        |kind: &str| Secret { when: vec![("$.type".to_owned(), kind.to_owned())], ..Secret::new(kind, SECRET_A) };
     let keys = Keys::new(catalog::GITHUB.schemes[0], &[bound("u"), bound("t")]).unwrap();
     let bed = Bed::new(vec![Source { verification: Verification::Keys(Box::new(keys)), ..gh() }]);
     let zipped = [("Content-Encoding", "gzip")];

@@ -116,7 +116,13 @@ pub fn read(section: &Section<'_>, reading: &Reading<'_>) -> Option<Secrets> {
     let (found, at) = written(section, reading)?;
     let signing = || found.iter().filter(|s| s.purpose == Use::Sign);
     if signing().next().is_some() && signing().all(|s| !s.holds(reading.now)) {
-        missing(section, at, "none of its secrets is valid now", "add the one that the provider signs with now", reading);
+        missing(
+            section,
+            at,
+            "none of its secrets is valid now",
+            "add the one that the provider signs with now",
+            reading,
+        );
     }
     // Rotated out and gone: nothing is missing.
     Some(Secrets(found.into_iter().filter(|s| s.value.is_some() || !s.expired(reading.now)).collect()))

@@ -55,7 +55,11 @@ fn an_unmapped_request_is_dropped_with_a_record() {
     assert!(!bed.json(&["requests", "get", &id])["decided"].is_null());
     assert_eq!(bed.run(&["requests", "drop", &id, "--reason", "r"]).status.code(), Some(6));
     assert_eq!(bed.run(&["requests", "drop", "req_zzzz", "--reason", "r"]).status.code(), Some(5));
-    assert_eq!(bed.run(&["requests", "drop", "evt_1", "--reason", "r"]).status.code(), Some(2), "an event is no request");
+    assert_eq!(
+        bed.run(&["requests", "drop", "evt_1", "--reason", "r"]).status.code(),
+        Some(2),
+        "an event is no request"
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hookonce_core::consumer::Standing;
 use hookonce_core::time::Micros;
 
 use crate::sql::call::Arg;
@@ -32,7 +33,7 @@ pub fn list(reader: &Reader, now: Micros) -> Result<Page, StoreError> {
         rows.push(ConsumerRow {
             id,
             name: row.text(1)?,
-            state: row.text(2)?,
+            state: shown(row.text(2)?),
             pos: cursors.at(id),
             ready: owed.ready,
             processing: owed.processing,
@@ -43,6 +44,10 @@ pub fn list(reader: &Reader, now: Micros) -> Result<Page, StoreError> {
         });
     }
     Ok(Page::Consumers(rows))
+}
+
+fn shown(state: String) -> String {
+    Standing::parse(&state).map_or(state, |standing| standing.shown().to_owned())
 }
 
 fn owed(reader: &Reader, now: Micros) -> Result<BTreeMap<i64, Owed>, StoreError> {

@@ -88,7 +88,11 @@ impl Admitting<'_> {
             KeepBody::Full => {}
         }
         let reason = Some(differs.name().to_owned());
-        self.admit_request(item, with, Request { fingerprint: store.content(item), ..self.request(item.item, "conflict", reason) });
+        self.admit_request(
+            item,
+            with,
+            Request { fingerprint: store.content(item), ..self.request(item.item, "conflict", reason) },
+        );
         Verdict::Conflict { with, differs, kept: store != KeepBody::Full }
     }
 

@@ -1,6 +1,7 @@
 //! Claims, renewals and releases on the model.
 
 use hookonce_core::claim::{self, Ask, Claimed, LOST_QUIET};
+use hookonce_core::consumer::Standing;
 use hookonce_core::lease::{self, Lease};
 use hookonce_core::settle;
 use hookonce_core::time::Micros;
@@ -9,16 +10,16 @@ use super::rows::{Attempt, Rows, Work};
 
 /// The verb: due rows under a new lease each.
 pub fn claim(rows: &mut Rows, ask: &Ask, now: Micros) -> Vec<Claimed> {
-    if paused(rows, ask.consumer) {
+    if standing(rows, ask.consumer).is_some_and(|standing| !standing.works()) {
         return Vec::new();
     }
     let due = claim_due(rows, ask, now);
     due.into_iter().zip(&ask.tokens).filter_map(|(seq, token)| claim_take(rows, ask, seq, *token, now)).collect()
 }
 
-/// Whoever is paused gets nothing; what it owes is kept as it is.
-fn paused(rows: &Rows, consumer: i64) -> bool {
-    super::definitions(rows).get(&consumer).is_some_and(|c| c.state == "paused")
+/// Whoever is paused or left gets nothing; what it owes is kept as it is.
+pub fn standing(rows: &Rows, consumer: i64) -> Option<Standing> {
+    super::definitions(rows).get(&consumer).and_then(|c| Standing::parse(&c.state))
 }
 
 /// Mirror M3: due rows, oldest first; rows that must run with nothing beside them only for a claim of their own.

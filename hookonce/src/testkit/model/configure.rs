@@ -1,6 +1,6 @@
 //! Configuration on the model: consumers get their ids, new definitions a number and a pass row.
 
-use hookonce_core::consumer::{Consumer, From};
+use hookonce_core::consumer::{Consumer, From, Standing};
 use hookonce_core::route::Routing;
 use hookonce_core::time::Micros;
 
@@ -16,12 +16,24 @@ pub fn configure(rows: &mut Rows, consumers: Vec<Consumer>, now: Micros) -> Rout
         .map(|consumer| Consumer { id: configure_consumer(rows, &consumer, number), ..consumer })
         .collect();
     named.sort_by_key(|c| c.id);
+    configure_stand(rows, &named);
     rows.counters.config = named.iter().filter_map(|c| newest(rows, c.id)).collect();
     let changed = last.is_none() || rows.counters.config != before;
     if changed {
         configure_pass(rows, last, number, now);
     }
     Routing { config: if changed { number } else { number - 1 }, consumers: named }
+}
+
+/// Who is not listed any more is handed nothing; who is back goes on as it was.
+fn configure_stand(rows: &mut Rows, named: &[Consumer]) {
+    let listed = |id: i64| named.iter().any(|c| c.id == id);
+    let all: Vec<i64> = super::definitions(rows).into_keys().collect();
+    for id in all {
+        if let Some(standing) = super::claim::standing(rows, id) {
+            super::command::command_state(rows, id, Standing { listed: listed(id), ..standing });
+        }
+    }
 }
 
 fn newest(rows: &Rows, id: i64) -> Option<(i64, i64)> {
