@@ -5,6 +5,7 @@
 
 pub mod alarm;
 pub mod chance;
+pub mod change;
 pub mod clock;
 pub mod engine;
 pub mod gauges;

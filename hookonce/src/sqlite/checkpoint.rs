@@ -114,9 +114,8 @@ impl Wal {
         };
         set(STORE_SIZE, &self.path);
         set(STORE_WAL, &wal_of(&self.path));
-        if let Some(folder) = self.path.parent()
-            && let Ok(disk) = rustix::fs::statvfs(folder)
-        {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if let Ok(disk) = rustix::fs::statvfs(folder) {
             metrics::gauge!(STORE_FREE).set(disk.f_bavail as f64 * disk.f_frsize as f64);
         }
     }

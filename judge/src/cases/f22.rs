@@ -1,7 +1,6 @@
 //! F22 (without retention): other programs at the files. Also F23 d in the words of the embedded store: a database
 //! that cannot be written is a stopped one.
 
-use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;

@@ -14,7 +14,7 @@ use hookonce_http::Ingest;
 use http::{HeaderName, HeaderValue};
 
 use super::sources::{self, Rules};
-use super::telemetry;
+use super::{changes, telemetry};
 use crate::config::{self, Config, Flags, meant};
 
 /// What stays as it was until the next start, in a form that can be compared.
@@ -86,6 +86,9 @@ impl Reload {
             Err(report) => bail!("{}", report.render(false)),
         };
         let restart = self.fixed.changed(&Fixed::of(&config));
+        for change in changes::at_reload(&config, &self.rules.load_full(), &*self.store).await? {
+            tracing::info!("the configuration changes: {change}");
+        }
         let (doors, rules) = sources::sources(config.sources, &*self.store).await.context("sources")?;
         let sources = doors.len();
         sources::alarm_troubles(&doors, self.store.now());

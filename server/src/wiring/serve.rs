@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::reload::{Fixed, Reload};
-use super::{consumers, sources, telemetry};
+use super::{changes, consumers, sources, telemetry};
 use crate::admin::{self, Admin, Readiness, auth};
 use crate::config::{Config, Flags, meant};
 
@@ -47,6 +47,9 @@ pub async fn run(mut config: Config, flags: Flags, options: Options, say: Say<'_
     let metrics = telemetry::metrics()?;
     let mut signals = Signals::new()?;
     let store = open(&config.store, say).await?;
+    for change in changes::at_start(&config, &*store).await? {
+        say(&format!("change    {change}"));
+    }
     let (doors, rules) = sources::sources(std::mem::take(&mut config.sources), &*store).await?;
     let rules = Arc::new(ArcSwap::from_pointee(rules));
     let engine = Engine::start(store.clone(), consumers::posts(&config.consumers)?, Arc::new(chance::System)).await?;

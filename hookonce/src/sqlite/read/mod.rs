@@ -12,6 +12,7 @@ use crate::sql::sqlite as sql;
 use crate::store::StoreError;
 use crate::view::{PAGE_MAX, Page, Query, Raw};
 
+mod configured;
 mod consumers;
 mod deliveries;
 mod events;
@@ -38,6 +39,7 @@ pub fn page(reader: &Reader, query: &Query, now: Micros) -> Result<Page, StoreEr
         Query::Dead { after, limit } => deliveries::dead(reader, *after, bounded(*limit), now),
         Query::Held { after, limit } => events::held(reader, *after, bounded(*limit)),
         Query::Consumers => consumers::list(reader, now),
+        Query::Configured => configured::all(reader),
         Query::Tally => tally(reader),
         Query::Why { event } => events::why(reader, *event, now),
     }

@@ -42,6 +42,7 @@ pub fn read(rows: &Rows, query: &Query, now: Micros) -> Page {
         }
         Query::Held { after, limit } => Page::Held(first(events::held(rows, *after), *limit)),
         Query::Consumers => Page::Consumers(deliveries::consumers(rows, now)),
+        Query::Configured => Page::Configured(super::configure::configured(rows)),
         Query::Tally => Page::Tally(tally(rows)),
         Query::Why { event } => events::why(rows, *event, now).map_or(Page::None, |why| Page::Why(Box::new(why))),
     }
