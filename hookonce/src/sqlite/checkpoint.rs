@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     /// A log with something in it, and the connection that wrote it.
-    fn written(folder: &std::path::Path) -> Conn {
+    fn written(folder: &Path) -> Conn {
         let path = folder.join("store.db");
         File::create(&path).expect("the folder is ours");
         let conn = super::super::open::checkpointer(&path, "inbox").expect("it opens");
@@ -206,7 +206,7 @@ mod tests {
         conn
     }
 
-    fn log(folder: &std::path::Path) -> u64 {
+    fn log(folder: &Path) -> u64 {
         std::fs::metadata(folder.join("store.db-wal")).expect("the log is there").len()
     }
 
@@ -216,7 +216,7 @@ mod tests {
         let conn = written(folder.path());
         for (data, fails) in [(folder.path().join("store.db"), false), ("/dev/null".into(), true)] {
             let failure = Failure::default();
-            let wal = Wal::new("inbox", 1, failure.clone());
+            let wal = Wal::new("inbox", &folder.path().join("store.db"), 1, failure.clone());
             wal.judge(wal.look(&conn, &File::open(data).expect("it is there")));
             assert_eq!(failure.check().is_err(), fails);
             assert_eq!(wal.finish.load(Ordering::Acquire), !fails, "the writer's part");

@@ -233,7 +233,7 @@ impl Worker {
             After::Without if endings.len() == 1 => {
                 alarm::raise("settle_refused", &format!("an ending is lost and its delivery runs again: {error}"));
                 self.singly = self.singly.saturating_sub(1);
-                endings.iter().for_each(|ending| drop(self.received.remove(&ending.lease.seq)));
+                self.received.retain(|seq, _| endings.iter().all(|ending| ending.lease.seq != *seq));
                 return ControlFlow::Continue(());
             }
             After::Without => {

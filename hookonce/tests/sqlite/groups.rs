@@ -159,7 +159,7 @@ async fn items_of_a_coded_body_are_their_own_bytes_everywhere() {
     let coded = |body: &[u8], mapped| {
         let coding = (http::header::CONTENT_ENCODING, http::HeaderValue::from_static("gzip"));
         let headers = hookonce_core::request::Headers(vec![coding]);
-        hookonce_core::admit::Submission { headers, ..of_items(body, mapped) }
+        Submission { headers, ..of_items(body, mapped) }
     };
     let items = vec![part(0, "b1", br#"{"id":1}"#, 11), part(1, "b2", br#"{"id":"two"}"#, 20)];
     bed.store.admit(coded(PACKED, items)).await.unwrap();
