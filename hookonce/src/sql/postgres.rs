@@ -50,6 +50,8 @@ statements! {
     CONFIGURE_NEW = "configure_new";
     CONFIGURE_PASS = "configure_pass";
     CONFIGURE_SINCE = "configure_since";
+    CONFIGURE_STAND = "configure_stand";
+    CONFIGURE_STANDINGS = "configure_standings";
     CONFIGURE_VERSION = "configure_version";
     TALLY_SUM = "tally_sum";
     AUDIT_LAST = "audit_last";

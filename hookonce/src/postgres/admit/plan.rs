@@ -216,9 +216,7 @@ impl<'a> Deciding<'a, '_> {
                 self.requested(entry, item, number, "duplicate", of, (None, None));
                 Verdict::Duplicate { of }
             }
-            Taken::Conflict { with, differs, store } => {
-                self.conflict(entry, item, number, (with, differs, store))
-            }
+            Taken::Conflict { with, differs, store } => self.conflict(entry, item, number, (with, differs, store)),
             Taken::Unknown { .. } => self.unknown(entry, item, number),
         }
     }
