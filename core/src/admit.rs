@@ -91,7 +91,7 @@ impl Differs {
 pub enum Taken {
     /// `seen` and `last_seen` of the ledger row, or of the released variant's conflict row.
     Duplicate { of: EventNo, variant: bool },
-    /// A conflict row: new with its body, known already, or (full) recorded without it.
+    /// A conflict row: new with its body, known already, or (full) none.
     Conflict { with: EventNo, differs: Differs, store: KeepBody },
     /// Known under an older rule with other bytes: cannot be compared. A variant, held, its conflict row set at once.
     Unknown { of: EventNo },
@@ -100,8 +100,20 @@ pub enum Taken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepBody {
     New,
-    Again,
+    /// The content on record that it is a copy of; under an older rule that one has another fingerprint.
+    Again(Hash),
     Full,
+}
+
+impl KeepBody {
+    /// The fingerprint of the conflict row that holds this content; `None`: its body is not kept.
+    pub fn content(self, item: &Item) -> Option<Hash> {
+        match self {
+            KeepBody::New => Some(item.fingerprint),
+            KeepBody::Again(fingerprint) => Some(fingerprint),
+            KeepBody::Full => None,
+        }
+    }
 }
 
 /// Mirror M1: whether a copy counts as seen. Equal fingerprints are equal content whatever the rule, for a volatile
@@ -117,7 +129,7 @@ pub fn taken(item: &Item, known: &Known) -> Taken {
     }
     match known.conflicts.iter().find(|c| counts(item, &c.fingerprint, &c.body_hash, known.rule)) {
         Some(KnownConflict { event: Some(of), .. }) => Taken::Duplicate { of: *of, variant: true },
-        Some(_) => conflict(item, known, KeepBody::Again),
+        Some(same) => conflict(item, known, KeepBody::Again(same.fingerprint)),
         None if known.conflicts.len() >= CONFLICT_BODIES => conflict(item, known, KeepBody::Full),
         None if known.rule != item.rule => Taken::Unknown { of: known.event },
         None => conflict(item, known, KeepBody::New),

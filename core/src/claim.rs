@@ -35,7 +35,7 @@ pub struct Claimed {
     pub attempts: i64,
     /// Leases that ended without an outcome, the one just found included.
     pub lost: i64,
-    /// First counted failure.
+    /// First failure, or the first time that it was put off.
     pub since: Option<Micros>,
     /// Audit row of a person's decision, carried into this run.
     pub decided: Option<i64>,

@@ -84,7 +84,7 @@ pub enum OnDead {
 pub struct Policy {
     pub first: Micros,
     pub max: Micros,
-    /// From the first counted failure.
+    /// From the first failure, or the first time that the other side put it off.
     pub give_up_after: Micros,
     pub attempts: Option<i64>,
 }
@@ -92,6 +92,41 @@ pub struct Policy {
 impl Default for Policy {
     fn default() -> Self {
         Policy { first: 5 * SECOND, max: HOUR, give_up_after: 3 * DAY, attempts: None }
+    }
+}
+
+/// Whether work is handed to a consumer. The configuration lists it, a person pauses and resumes it, and neither knows
+/// of the other: whoever is back in the configuration is paused if it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Standing {
+    pub listed: bool,
+    pub paused: bool,
+}
+
+impl Standing {
+    const ALL: [(Standing, &'static str); 4] = [
+        (Standing { listed: true, paused: false }, "live"),
+        (Standing { listed: true, paused: true }, "paused"),
+        (Standing { listed: false, paused: false }, "left"),
+        (Standing { listed: false, paused: true }, "left_paused"),
+    ];
+
+    /// As it is stored.
+    pub fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|(standing, _)| *standing == self).map_or("live", |(_, name)| name)
+    }
+
+    pub fn parse(name: &str) -> Option<Standing> {
+        Self::ALL.into_iter().find(|(_, known)| *known == name).map(|(standing, _)| standing)
+    }
+
+    pub fn works(self) -> bool {
+        self.listed && !self.paused
+    }
+
+    /// As people see it: there are two words for it.
+    pub fn shown(self) -> &'static str {
+        if self.works() { "live" } else { "paused" }
     }
 }
 
@@ -112,6 +147,21 @@ impl Consumer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_left_or_was_paused_is_handed_nothing() {
+        for (listed, paused, name, shown) in [
+            (true, false, "live", "live"),
+            (true, true, "paused", "paused"),
+            (false, false, "left", "paused"),
+            (false, true, "left_paused", "paused"),
+        ] {
+            let standing = Standing { listed, paused };
+            assert_eq!((standing.name(), standing.shown(), standing.works()), (name, shown, shown == "live"));
+            assert_eq!(Standing::parse(name), Some(standing));
+        }
+        assert_eq!(Standing::parse("Live"), None);
+    }
 
     #[test]
     fn patterns() {

@@ -120,10 +120,11 @@ pub enum Outcome {
     Untried {
         delay: i64,
     },
-    /// Tried, and the other side asked to come back after that long (`Retry-After`): said in the history, not counted.
+    /// Tried, and the other side asked to come back after that long (`Retry-After`): said in the history, no attempt is
+    /// counted. `None`: it did not say when and a person decides (410), so no time counts either.
     Deferred {
         reason: String,
-        after: i64,
+        after: Option<i64>,
     },
 }
 

@@ -5,6 +5,7 @@ pub mod admit;
 pub mod arrival;
 pub mod audit;
 pub mod claim;
+pub mod coding;
 pub mod command;
 pub mod consumer;
 pub mod delivery;

@@ -34,9 +34,14 @@ pub fn deferred(after: Micros, dice: u64) -> Micros {
     asked.saturating_add((dice % (spread + 1)) as i64)
 }
 
-/// Whether the failure just counted was the last: `attempts` and `elapsed` (since the first counted failure) include it.
+/// Whether the failure just counted was the last: `attempts` and `elapsed` (since the first failure) include it.
 pub fn exhausted(policy: &Policy, attempts: i64, elapsed: Micros) -> bool {
-    policy.attempts.is_some_and(|limit| attempts >= limit) || elapsed >= policy.give_up_after
+    policy.attempts.is_some_and(|limit| attempts >= limit) || out_of_time(policy, elapsed)
+}
+
+/// Whether it has been failing, or put off, for as long as anybody waits.
+pub fn out_of_time(policy: &Policy, elapsed: Micros) -> bool {
+    elapsed >= policy.give_up_after
 }
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ use crate::time::Micros;
 
 /// Characters kept of a reason; the rest of a hostile answer is of no use to anybody.
 pub const REASON_MAX: usize = 500;
+/// Rows of history kept for one delivery: the first ones and, in the place of the last, whatever came last. Its number
+/// says how many there were.
+pub const ATTEMPT_ROWS: i64 = 1_000;
 
 /// What a settle writes, if the lease still holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +32,7 @@ pub struct Ending {
 pub enum How {
     /// Ended; the lane's next gets a work row.
     Closed(State),
-    /// Tried again; `counted` failures set `since` if they are the first.
+    /// Tried again; `counted`: the patience with this delivery runs (`since`), from now if it did not yet.
     Later { delay: Micros, counted: bool },
     /// Out of the queue. Where it holds its lane it stays open and nobody is next.
     Halted { kind: HaltKind, holds_lane: bool, reason: String },
@@ -53,7 +56,7 @@ pub fn plan(run: &Claimed, outcome: &Outcome, consumer: &Consumer, elapsed: Micr
         Outcome::Done => How::Closed(State::Succeeded),
         Outcome::Discard(_) => How::Closed(State::Cancelled),
         Outcome::Snooze(delay) | Outcome::Untried { delay } => How::Later { delay: (*delay).max(0), counted: false },
-        Outcome::Deferred { after, .. } => How::Later { delay: retry::deferred(*after, dice), counted: false },
+        Outcome::Deferred { reason, after } => deferred(run, consumer, elapsed, reason, *after, dice),
         Outcome::Park(reason) => parked(consumer.order, reason),
         Outcome::Dead(reason) => dead(consumer, reason),
         Outcome::Retry { reason, after } => retried(run, consumer, attempts, elapsed, reason, *after, dice),
@@ -103,12 +106,33 @@ fn retried(
     after: Option<Micros>,
     dice: u64,
 ) -> How {
-    let now = run.now.saturating_add(elapsed);
-    let failing = now.saturating_sub(run.since.unwrap_or(now));
-    if retry::exhausted(&consumer.retry, attempts, failing) {
+    if retry::exhausted(&consumer.retry, attempts, failing(run, elapsed)) {
         return dead(consumer, reason);
     }
     How::Later { delay: retry::delay(&consumer.retry, attempts, after, dice), counted: true }
+}
+
+/// No attempt is used, but time is: who always asks for later is given up like who always fails. Where nobody can say
+/// when (the consumer is paused until a person decides) no time runs either.
+fn deferred(
+    run: &Claimed,
+    consumer: &Consumer,
+    elapsed: Micros,
+    reason: &str,
+    after: Option<Micros>,
+    dice: u64,
+) -> How {
+    let delay = retry::deferred(after.unwrap_or(0), dice);
+    if after.is_some() && retry::out_of_time(&consumer.retry, failing(run, elapsed)) {
+        return dead(consumer, reason);
+    }
+    How::Later { delay, counted: after.is_some() }
+}
+
+/// For how long it has been failing or put off by now.
+fn failing(run: &Claimed, elapsed: Micros) -> Micros {
+    let now = run.now.saturating_add(elapsed);
+    now.saturating_sub(run.since.unwrap_or(now))
 }
 
 fn dead(consumer: &Consumer, reason: &str) -> How {
@@ -138,6 +162,12 @@ fn cut(mut text: String) -> String {
         text.truncate(at);
     }
     text
+}
+
+/// The number of a row of history behind the one numbered `last` (0: there is none), and whether it takes that one's
+/// place, so that no receiver can fill the store with its answers.
+pub fn history(last: i64) -> (i64, bool) {
+    (last + 1, last >= ATTEMPT_ROWS)
 }
 
 /// Whether the ending was written.

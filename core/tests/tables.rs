@@ -169,7 +169,7 @@ fn taken(case: &Case<'_>) -> String {
         Taken::Conflict { with, differs, store } => {
             let store = match store {
                 KeepBody::New => "new",
-                KeepBody::Again => "again",
+                KeepBody::Again(_) => "again",
                 KeepBody::Full => "full",
             };
             format!("conflict with {with} ({}) {store}", differs.name())
@@ -257,6 +257,8 @@ fn plan(case: &Case<'_>) -> String {
         "done" => Outcome::Done,
         "snooze" => Outcome::Snooze(delay),
         "untried" => Outcome::Untried { delay },
+        "defer" => Outcome::Deferred { reason: "why".into(), after: Some(delay) },
+        "gone" => Outcome::Deferred { reason: "why".into(), after: None },
         "discard" => Outcome::Discard("why".into()),
         "park" => Outcome::Park("why".into()),
         "dead" => Outcome::Dead("why".into()),

@@ -222,7 +222,7 @@ fn left(rows: &[ConsumerRow], routing: &Routing) -> Vec<String> {
     let gone = rows.iter().filter(|row| routing.consumers.iter().all(|consumer| *consumer.name != *row.name));
     let owing = gone.map(|row| (&row.name, row.ready + row.processing + row.retrying + row.parked + row.dead));
     let texts = owing.filter(|(_, owed)| *owed > 0).map(|(name, owed)| {
-        format!("consumer `{name}` left the configuration: what it has not done, at least {owed} deliveries, is handed to nobody")
+        format!("consumer `{name}` left the configuration and is paused: what it has not done, at least {owed} deliveries, is handed to nobody until it is back")
     });
     texts.collect()
 }

@@ -6,14 +6,14 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use crate::alarm;
 use crate::node::{After, Node, Patience};
 use crate::store::StoreError;
 use crate::view::{Page, Query};
+use crate::{alarm, gauges};
 
 pub const EVERY: Duration = Duration::from_secs(5);
 /// What `view::ConsumerRow` says of a paused consumer.
-const PAUSED: &str = "paused";
+pub const PAUSED: &str = "paused";
 
 pub(crate) async fn run(node: Arc<Node>, stop: CancellationToken) {
     let mut patience = Patience::default();
@@ -43,9 +43,11 @@ async fn round(node: &Node) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Takes over which consumers are paused: a person may have said so through another process.
+/// Takes over which consumers are paused: a person may have said so through another process. The same look gives the
+/// numbers that are shown of them.
 pub(crate) async fn pauses(node: &Node) -> Result<(), StoreError> {
     if let Page::Consumers(rows) = node.store.read(Query::Consumers).await? {
+        gauges::consumers(&rows, node.store.now());
         for row in rows {
             let paused = row.state == PAUSED;
             if node.hub.bell(row.id).paused() != paused {

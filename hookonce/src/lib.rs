@@ -5,8 +5,10 @@
 
 pub mod alarm;
 pub mod chance;
+pub mod change;
 pub mod clock;
 pub mod engine;
+pub mod gauges;
 #[cfg(feature = "axum")]
 pub mod inbox;
 mod janitor;

@@ -145,7 +145,8 @@ pub trait Store: Send + Sync {
     fn refused(&self, refusals: Refusals) -> Verb<'_, ()>;
 
     /// Registers consumers, gives each its id, and makes this configuration the one in force: with a new number and a
-    /// pass row where the definitions are new. Answers the routing with the ids filled in.
+    /// pass row where the definitions are new. Who is not among them is handed nothing until it is back
+    /// (`Standing`). Answers the routing with the ids filled in.
     fn configure(&self, consumers: Vec<Consumer>) -> Verb<'_, Routing>;
 
     /// The number of an identity rule; equal definitions share it. `definition` is its normal form.

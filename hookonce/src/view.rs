@@ -1,5 +1,6 @@
 //! What people ask of a store, and what they see: plain data for the API, the CLI and the dashboard.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::num::ParseIntError;
 use std::str::FromStr;
@@ -61,6 +62,8 @@ pub enum Query {
         limit: usize,
     },
     Consumers,
+    /// What was configured last.
+    Configured,
     /// Counters that survive a crash: (source, verdict, count).
     Tally,
     /// Everything `why` says of an event in one answer.
@@ -79,6 +82,7 @@ pub enum Page {
     Deliveries(Vec<DeliveryRow>, Option<i64>),
     Held(Vec<HeldRow>),
     Consumers(Vec<ConsumerRow>),
+    Configured(Configured),
     Tally(Vec<(String, String, i64)>),
     Raw(Raw),
     Why(Box<Why>),
@@ -209,6 +213,26 @@ pub struct ConsumerRow {
     pub dead: i64,
     pub parked: i64,
     pub oldest: Option<i64>,
+}
+
+/// What a new configuration is compared with (`change`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Configured {
+    pub consumers: Vec<Defined>,
+    /// Of each source the identity rule that was used last, in normal form.
+    pub rules: BTreeMap<String, String>,
+    /// The newest event: what begins now begins behind it.
+    pub newest: Option<i64>,
+}
+
+/// A consumer that was configured once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Defined {
+    pub name: String,
+    /// Whether the configuration in force lists it.
+    pub listed: bool,
+    /// Its normal form.
+    pub definition: String,
 }
 
 #[derive(Clone, Debug)]

@@ -41,6 +41,12 @@ macro_rules! reads {
                 super::$name(&super::Desk::of(&super::SqliteBed::new(folder.path())));
             })+
         }
+        mod postgres {
+            $(#[test]
+            fn $name() {
+                super::$name(&super::Desk::of(&super::PostgresBed::default()));
+            })+
+        }
     };
 }
 
@@ -51,23 +57,12 @@ reads! {
     a_dead_letter_comes_back_once_and_is_on_record,
     what_is_held_is_released_to_whoever_takes_it_by_then,
     requests_of_every_verdict_stand_in_one_list,
+    each_conflict_shows_its_own_bytes_whatever_else_came_in_its_instant,
+    a_conflict_that_is_not_kept_has_no_bytes,
     pages_of_one_instant_leave_none_out,
     an_unmapped_one_is_decided_once,
     consumers_say_what_they_owe,
     a_filter_that_finds_little_gives_short_pages_and_where_to_go_on,
-}
-
-/// What needs no deliveries.
-mod postgres {
-    #[test]
-    fn requests_of_every_verdict_stand_in_one_list() {
-        super::requests_of_every_verdict_stand_in_one_list(&super::Desk::of(&super::PostgresBed::default()));
-    }
-
-    #[test]
-    fn pages_of_one_instant_leave_none_out() {
-        super::pages_of_one_instant_leave_none_out(&super::Desk::of(&super::PostgresBed::default()));
-    }
 }
 
 /// Worlds that random scripts lead to.
@@ -129,6 +124,18 @@ impl<'b> Desk<'b> {
     fn of(bed: &'b dyn Bed) -> Desk<'b> {
         bed.clock().set(T0);
         Desk { bed, store: bed.store() }
+    }
+
+    /// What each conflicting request came with, as far as it is kept; the oldest first.
+    fn conflicts(&self) -> Vec<Option<String>> {
+        let bytes = |row: &RequestRow| {
+            let id = hookonce_core::id::parse(hookonce_core::id::Named::Request, &row.id).unwrap();
+            match self.page(Query::RequestRaw { id }) {
+                Page::Raw(raw) => Some(String::from_utf8(raw.body.to_vec()).unwrap()),
+                _ => None,
+            }
+        };
+        self.requests(Some("conflict"), None, 20).iter().rev().map(bytes).collect()
     }
 
     fn admit(&self, key: &str, body: &str) {
@@ -349,6 +356,22 @@ fn requests_of_every_verdict_stand_in_one_list(desk: &Desk<'_>) {
     assert_eq!((raw.body.as_ref(), raw.target.as_str()), (&b"x"[..], "POST /in/crm"));
     // What came again has no bytes of its own.
     assert!(matches!(desk.page(Query::RequestRaw { id: number(&all[3]) }), Page::None));
+}
+
+fn each_conflict_shows_its_own_bytes_whatever_else_came_in_its_instant(desk: &Desk<'_>) {
+    for body in ["first", "second", "third", "second"] {
+        desk.admit("k", body);
+    }
+    assert_eq!(desk.conflicts(), [Some("second".into()), Some("third".into()), Some("second".into())]);
+}
+
+/// The ninth content of a key is on record without its bytes: none are shown, least of all another's.
+fn a_conflict_that_is_not_kept_has_no_bytes(desk: &Desk<'_>) {
+    for body in 0..=9 {
+        desk.admit("k", &body.to_string());
+    }
+    let kept = (1..=8).map(|body| Some(body.to_string()));
+    assert_eq!(desk.conflicts(), kept.chain([None]).collect::<Vec<_>>());
 }
 
 fn pages_of_one_instant_leave_none_out(desk: &Desk<'_>) {

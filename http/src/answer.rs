@@ -33,7 +33,7 @@ pub enum Declined {
     Limited,
     /// Too many bytes in memory.
     Full,
-    /// The source cannot verify anything: its secret is missing.
+    /// The source cannot verify anything: its secret is missing, or the last one has expired.
     NoSecret,
     /// The commit goes on; its sender should not wait for it.
     Late,

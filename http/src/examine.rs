@@ -4,16 +4,16 @@
 use std::sync::Arc;
 
 use hookonce_core::admit::{Origin, Submission};
+use hookonce_core::coding::undone;
 use hookonce_core::event::Mapped;
 use hookonce_core::identify::items;
 use hookonce_core::request::Request;
-use hookonce_core::signature::{Refusal, Verified, handshake, verify};
+use hookonce_core::signature::{Matched, Refusal, handshake, signed};
 use hookonce_core::time::SECOND;
-use http::header;
 
 use crate::answer::Declined;
 use crate::budget::Held;
-use crate::coding::Coding;
+use crate::coding::{self, Coding};
 use crate::headers::is_secret;
 use crate::source::{Door, SignatureOver, Verification};
 
@@ -36,14 +36,20 @@ pub fn examine(case: &mut Case) -> Result<Examined, Declined> {
         case.decode()?;
         case.take_decoded();
     }
-    if let Some(answered) = probe(&case.door, &case.request) {
+    let door = Arc::clone(&case.door);
+    if let Some(answered) = probe(&door, &case.request) {
         return answered.map(Examined::Handshake);
     }
-    let verified = authentic(&case.door, &case.request).map_err(Declined::Refused)?;
-    hookonce_core::kill_point!("verified");
+    // Its last secret may have expired while the body came.
+    if door.source.verification.trouble(case.request.received).is_some() {
+        return Err(Declined::NoSecret);
+    }
+    let matched = authentic(&door, &case.request).map_err(Declined::Refused)?;
     if over == SignatureOver::Wire {
         case.decode()?;
     }
+    let verified = matched.bound(&case.request.decoded).map_err(Declined::Refused)?;
+    hookonce_core::kill_point!("verified");
     let mapped = items(&case.door.source.rule, &case.request).map_err(|_| Declined::TooLarge)?;
     hookonce_core::kill_point!("identified");
     Ok(Examined::Event { secret: verified.secret().cloned(), mapped })
@@ -55,14 +61,16 @@ pub fn probe(door: &Door, request: &Request) -> Option<Result<handshake::Answer,
     if source.handshakes.is_empty() {
         return None;
     }
-    let answered = handshake::answer(&source.handshakes, request, &source.options, || authentic(door, request));
+    let verified = || authentic(door, request)?.bound(&request.decoded);
+    let answered = handshake::answer(&source.handshakes, request, &source.options, verified);
     answered.map(|answered| answered.map_err(Declined::Challenge))
 }
 
-fn authentic(door: &Door, request: &Request) -> Result<Verified, Refusal> {
+/// Of the raw bytes alone: nothing is decoded for whoever has not signed.
+fn authentic<'d>(door: &'d Door, request: &Request) -> Result<Matched<'d>, Refusal> {
     match &door.source.verification {
-        Verification::Keys(keys) => verify(keys, request, &door.source.options, request.received / SECOND),
-        Verification::None => Ok(Verified::unsigned()),
+        Verification::Keys(keys) => signed(keys, request, &door.source.options, request.received / SECOND),
+        Verification::None => Ok(Matched::unsigned()),
         // Asked for before the body was read; nothing passes here if it ever is not.
         Verification::Missing(_) => Err(Refusal::UnknownKey),
     }
@@ -70,7 +78,8 @@ fn authentic(door: &Door, request: &Request) -> Result<Verified, Refusal> {
 
 impl Case {
     fn decode(&mut self) -> Result<(), Declined> {
-        self.request.decoded = self.coding.decode(&self.request.body, self.door.source.max_body, &mut self.held)?;
+        let max = self.door.source.max_body;
+        self.request.decoded = coding::decode(self.coding, &self.request.body, max, &mut self.held)?;
         Ok(())
     }
 
@@ -78,8 +87,7 @@ impl Case {
     fn take_decoded(&mut self) {
         self.request.body = self.request.decoded.clone();
         if self.coding != Coding::Identity {
-            let coded = [header::CONTENT_ENCODING, header::CONTENT_LENGTH];
-            self.request.headers.0.retain(|(name, _)| !coded.contains(name));
+            undone(&mut self.request.headers);
         }
     }
 

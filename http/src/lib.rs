@@ -31,7 +31,6 @@ mod source;
 
 pub use accept::{Listener, Server};
 pub use address::Rate;
-pub use coding::decoded;
 pub use headers::{EVENT, VERDICT};
 pub use intake::{Intake, Unavailable};
 pub use limits::{Limits, MAX_BODY};

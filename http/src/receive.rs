@@ -18,14 +18,13 @@ use crate::address::Addresses;
 use crate::admitting::Admitting;
 use crate::answer::{self, Answer, Declined};
 use crate::budget::{Budget, Held};
-use crate::coding::Coding;
 use crate::examine::{Case, Examined, examine, probe};
 use crate::intake::Intake;
 use crate::limits::{Limits, OFFLOAD};
 use crate::metrics::{self, Outcome};
 use crate::sample::{self, Alarm, Refused};
-use crate::source::{Door, Source, Sources, Verification};
-use crate::{body, framing, headers};
+use crate::source::{Door, Source, Sources};
+use crate::{body, coding, framing, headers};
 
 /// The ingest service. One per process; connections and routers share it.
 pub struct Ingest {
@@ -133,10 +132,10 @@ impl Ingest {
             let request = self.request(door, head, Bytes::new());
             return probe(door, &request).unwrap_or(Err(Declined::Method)).map(Loaded::Probe);
         }
-        if let Verification::Missing(_) = source.verification {
+        if source.verification.trouble(self.intake.now()).is_some() {
             return Err(Declined::NoSecret);
         }
-        let coding = Coding::of(&head.headers)?;
+        let coding = coding::of(&head.headers)?;
         let mut held = Held::new(&self.buffered, &door.budget);
         let body = body::read(body, source.max_body, self.limits.body, &mut held).await?;
         door.counters.body(body.len());

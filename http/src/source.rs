@@ -10,6 +10,7 @@ use hookonce_core::identify::Rule;
 use hookonce_core::signature::handshake::Handshake;
 use hookonce_core::signature::{Keys, Options, Signed};
 use hookonce_core::source::Respond;
+use hookonce_core::time::{Micros, SECOND};
 use http::{HeaderName, HeaderValue, Method};
 
 use crate::budget::Budget;
@@ -33,6 +34,18 @@ pub enum Verification {
     None,
     /// Its secret is missing. The others run; this one answers 503 and alarms.
     Missing(String),
+}
+
+impl Verification {
+    /// Why nothing can be verified at that time, however right it is. That is our trouble and never a refusal: a provider
+    /// does not send again for long what was refused.
+    pub fn trouble(&self, now: Micros) -> Option<&str> {
+        match self {
+            Verification::Missing(why) => Some(why),
+            Verification::Keys(keys) if !keys.any_active(now / SECOND) => Some("none of its secrets is valid now"),
+            Verification::Keys(_) | Verification::None => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -26,8 +26,13 @@ impl Bound {
         Ok(bound)
     }
 
+    /// Holds for every document.
+    pub(super) fn is_free(&self) -> bool {
+        self.wanted.is_empty()
+    }
+
     pub(super) fn hold(&self, document: &[u8]) -> Result<(), Refusal> {
-        if self.wanted.is_empty() {
+        if self.is_free() {
             return Ok(());
         }
         let found = self.plan.document(document).map_err(|_| Refusal::ClaimMismatch)?;

@@ -102,6 +102,11 @@ impl Keys {
         &self.scheme
     }
 
+    /// Whether there is a key whose time it is. Without one nothing can be verified, however right it is.
+    pub fn any_active(&self, now_seconds: i64) -> bool {
+        self.active(now_seconds).next().is_some()
+    }
+
     /// The keys whose time it is.
     pub(super) fn active(&self, now_seconds: i64) -> impl Iterator<Item = &Key> {
         let now = now_seconds.saturating_mul(SECOND);

@@ -32,4 +32,4 @@ pub use scheme::{
 };
 pub use sign::{SignError, sign};
 pub use special::Prepared;
-pub use verify::{MAX_SIGNATURES, Options, Verified, verify};
+pub use verify::{MAX_SIGNATURES, Matched, Options, Verified, signed, verify};

@@ -3,6 +3,7 @@
 //! Order of the reasons: what is missing or malformed, then the signature, then its age, so that a request that is both
 //! forged and old counts as forged.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::request::Request;
@@ -46,28 +47,70 @@ impl Verified {
     }
 }
 
+/// Proof that the bytes are authentic, before anything is known of what is in them: the secrets that have signed them.
+/// Which of them it was depends on the content that each is bound to.
+pub struct Matched<'k> {
+    /// `None`: nothing was checked.
+    first: Option<&'k Key>,
+    /// Other names of the same secret, each bound to other content.
+    more: Vec<&'k Key>,
+}
+
+impl fmt::Debug for Matched<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.first.iter().chain(&self.more).map(|key| &key.name)).finish()
+    }
+}
+
+impl Matched<'_> {
+    /// For a source that says `verify = "none"`, and for nothing else.
+    pub fn unsigned() -> Self {
+        Matched { first: None, more: Vec::new() }
+    }
+
+    /// The secret that holds for this document: the decoded bytes.
+    pub fn bound(&self, document: &[u8]) -> Result<Verified, Refusal> {
+        let Some(first) = self.first else { return Ok(Verified::unsigned()) };
+        let mut refused = Refusal::ClaimMismatch;
+        for key in std::iter::once(first).chain(self.more.iter().copied()) {
+            match key.bound.hold(document) {
+                Ok(()) => return Ok(Verified { secret: Some(key.name.clone()) }),
+                Err(unbound) => refused = unbound,
+            }
+        }
+        Err(refused)
+    }
+}
+
 /// Checks the raw bytes of a request against all secrets whose time it is.
 pub fn verify(keys: &Keys, request: &Request, options: &Options, now_seconds: i64) -> Result<Verified, Refusal> {
+    signed(keys, request, options, now_seconds)?.bound(&request.decoded)
+}
+
+/// The same without what secrets are bound to: that is read from decoded bytes, and nothing is decoded for whoever has
+/// not signed.
+pub fn signed<'k>(
+    keys: &'k Keys,
+    request: &Request,
+    options: &Options,
+    now_seconds: i64,
+) -> Result<Matched<'k>, Refusal> {
     let parts = Parts::of(request);
     let signatures = keys.scheme.carrier.read(&parts)?;
     let claim = Claim::read(&keys.scheme, &signatures, parts.headers)?;
     let contents = Contents::of(&keys.scheme.signed, &keys.parts, &parts, claim.timestamp)?;
-    let key = matching(keys, &claim, &contents, &request.decoded, now_seconds)?;
+    let matched = matching(keys, &claim, &contents, now_seconds)?;
     contents.body()?;
     if let (Some(stamp), Some(made)) = (&keys.scheme.timestamp, claim.made) {
         check_age(stamp, options, made, now_seconds)?;
     }
-    Ok(Verified { secret: Some(key.name.clone()) })
+    Ok(matched)
 }
 
-fn matching<'k>(
-    keys: &'k Keys,
-    claim: &Claim<'_>,
-    contents: &Contents<'_>,
-    document: &[u8],
-    now: i64,
-) -> Result<&'k Key, Refusal> {
+/// All that confirm, up to the first that is bound to nothing and therefore holds.
+fn matching<'k>(keys: &'k Keys, claim: &Claim<'_>, contents: &Contents<'_>, now: i64) -> Result<Matched<'k>, Refusal> {
     let mut refusal = Refusal::UnknownKey;
+    let mut matched = Matched { first: None, more: Vec::new() };
     for key in keys.active(now).filter(|key| key.id.as_deref() == claim.key) {
         let mut texts: [&[u8]; MAX_SIGNATURES] = [&[]; MAX_SIGNATURES];
         let count = texts.iter_mut().zip(candidates(key, claim)).map(|(text, found)| *text = found).count();
@@ -77,16 +120,18 @@ fn matching<'k>(
                 refusal = Refusal::MalformedSignature;
             }
         } else if contents.iter().any(|content| key.material.confirms(&content, key.variant.encoding, texts)) {
-            match key.bound.hold(document) {
-                Ok(()) => return Ok(key),
-                // Another name of the same secret may be bound to this content.
-                Err(unbound) => refusal = unbound,
+            match matched.first {
+                None => matched.first = Some(key),
+                Some(_) => matched.more.push(key),
             }
-        } else if refusal != Refusal::ClaimMismatch {
+            if key.bound.is_free() {
+                break;
+            }
+        } else {
             refusal = Refusal::SignatureMismatch;
         }
     }
-    Err(refusal)
+    if matched.first.is_some() { Ok(matched) } else { Err(refusal) }
 }
 
 /// The entries that can be a signature of this kind of key: its prefix, its exact length, its alphabet.

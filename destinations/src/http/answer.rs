@@ -23,8 +23,8 @@ pub fn judge(answer: &Answer<'_>, permanent: &[u16]) -> Sent {
         (200..=299, _) => Outcome::Done.into(),
         (status, _) if permanent.contains(&status) => Outcome::Dead(said).into(),
         // The receiver says that it is gone for good. Only a person knows whether it is: nothing is counted or lost.
-        (410, _) => Sent { outcome: Outcome::Deferred { reason: said.clone(), after: 0 }, pause: Some(said) },
-        (429 | 503, Some(after)) => Outcome::Deferred { reason: said, after }.into(),
+        (410, _) => Sent { outcome: Outcome::Deferred { reason: said.clone(), after: None }, pause: Some(said) },
+        (429 | 503, Some(_)) => Outcome::Deferred { reason: said, after: asked }.into(),
         _ => Outcome::Retry { reason: said, after: None }.into(),
     }
 }
@@ -85,7 +85,8 @@ mod tests {
             Outcome::Done => format!("done{pause}"),
             Outcome::Dead(reason) => format!("dead {reason}{pause}"),
             Outcome::Retry { reason, after: None } => format!("retry {reason}{pause}"),
-            Outcome::Deferred { reason, after } => format!("in {} s: {reason}{pause}", after / SECOND),
+            Outcome::Deferred { reason, after: Some(after) } => format!("in {} s: {reason}{pause}", after / SECOND),
+            Outcome::Deferred { reason, after: None } => format!("later: {reason}{pause}"),
             other => panic!("{other:?}"),
         }
     }
@@ -101,8 +102,8 @@ mod tests {
             (401, None, "", "retry answered 401"),
             (404, None, "", "retry answered 404"),
             (408, None, "", "retry answered 408"),
-            (410, None, "gone", "in 0 s: answered 410: gone and pause"),
-            (410, Some("9"), "", "in 0 s: answered 410 and pause"),
+            (410, None, "gone", "later: answered 410: gone and pause"),
+            (410, Some("9"), "", "later: answered 410 and pause"),
             (422, None, "no", "dead answered 422: no"),
             (422, Some("9"), "", "dead answered 422"),
             (429, None, "", "retry answered 429"),

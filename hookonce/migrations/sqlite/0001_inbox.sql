@@ -51,7 +51,8 @@ create table hookonce_payload (
     body    blob not null
 ) strict;
 
--- Duplicates, conflicts and refused requests; an accepted one is read from its event.
+-- Duplicates, conflicts and refused requests; an accepted one is read from its event. A conflict names by fingerprint
+-- which of the kept contents it came with; its own body may not be kept.
 create table hookonce_request (
     id                integer primary key,
     payload           integer,
@@ -60,6 +61,7 @@ create table hookonce_request (
     at                integer not null,
     verdict           text    not null,
     event             integer,
+    fingerprint       blob,
     provider_delivery text,
     attempt_mark      text,
     secret            text,

@@ -117,8 +117,6 @@ create table hookonce_attempt (
 ) strict;
 create index hookonce_attempt_delivery on hookonce_attempt (delivery);
 
-create table hookonce_consumer_tally (id integer primary key, at integer not null, counts text not null) strict;
-
 create table hookonce_node (
     instance integer primary key,
     started  integer not null,

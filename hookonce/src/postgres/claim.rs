@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use hookonce_core::claim::{Ask, Claimed, LOST_QUIET};
 use hookonce_core::lease::Lease;
+use hookonce_core::settle::ATTEMPT_ROWS;
 use hookonce_core::time::{Micros, SECOND};
 
 use super::conn::Conn;
@@ -62,6 +63,7 @@ pub fn columns<'a>(ask: &'a Ask, marks: &Marks) -> (&'static Stmt, Vec<Column<'a
         Column::All(Arg::Int(limit)),
         Column::All(Arg::Int(ask.lease)),
         Column::All(Arg::Int(ask.owner)),
+        Column::All(Arg::Int(ATTEMPT_ROWS)),
     ];
     (stmt, columns)
 }

@@ -2,6 +2,7 @@
 //! about the same waits, and finds what was decided.
 
 use hookonce_core::command::{self, Back, Command, Refused, Who};
+use hookonce_core::consumer::Standing;
 use hookonce_core::delivery::HaltKind;
 
 use super::audit::{self, Chain};
@@ -51,8 +52,8 @@ impl Said<'_> {
             Command::HeldRelease { event } => self.held(*event, true).await,
             Command::HeldDrop { event } => self.held(*event, false).await,
             Command::UnmappedDrop { id } => self.unmapped_drop(*id).await,
-            Command::ConsumerPause { consumer } => self.state(*consumer, "paused").await,
-            Command::ConsumerResume { consumer } => self.state(*consumer, "live").await,
+            Command::ConsumerPause { consumer } => self.stand(*consumer, true).await,
+            Command::ConsumerResume { consumer } => self.stand(*consumer, false).await,
         }
     }
 
@@ -128,14 +129,14 @@ impl Said<'_> {
         Ok(self.audit(Chain::Inbox, id).await?.map(Ok))
     }
 
-    async fn state(&self, consumer: i64, to: &str) -> Decided {
-        let Some(mut row) = self.conn.row(sql::COMMAND_CONSUMER, &[Arg::Int(consumer)]).await? else {
-            return refused(Refused::NotFound);
+    async fn stand(&self, consumer: i64, paused: bool) -> Decided {
+        let mut found = self.conn.row(sql::COMMAND_CONSUMER, &[Arg::Int(consumer)]).await?.unwrap_or_default();
+        let standing = if found.0.is_empty() { None } else { Standing::parse(&found.text(0)?) };
+        let to = match command::stand(standing, paused) {
+            Ok(to) => to,
+            Err(why) => return refused(why),
         };
-        if row.text(0)? == to {
-            return refused(Refused::State);
-        }
-        let args = [Arg::Int(consumer), Arg::Int(row.int(1)?), Arg::Text(to)];
+        let args = [Arg::Int(consumer), Arg::Int(found.int(1)?), Arg::Text(to.name())];
         self.conn.exec(sql::COMMAND_STATE, &args).await?;
         Ok(self.audit(Chain::Work, consumer).await?.map(Ok))
     }

@@ -1,7 +1,7 @@
 //! The configuration in force: consumers get the ids of their names, new definitions a number and a pass row. Nodes that
 //! configure at the same moment, and a router that passes meanwhile, collide on a key; whoever is second begins again.
 
-use hookonce_core::consumer::{Consumer, From};
+use hookonce_core::consumer::{Consumer, From, Standing};
 use hookonce_core::route::Routing;
 
 use super::conn::{Conn, Pool};
@@ -37,6 +37,7 @@ async fn within(conn: Conn, node: i64, consumers: &[Consumer]) -> Result<Routing
         named.push((Consumer { id, ..consumer.clone() }, row));
     }
     named.sort_by_key(|(consumer, _)| consumer.id);
+    stand(&conn, &named).await?;
     let in_force: Vec<String> = named.iter().map(|(consumer, row)| format!("{}:{row}", consumer.id)).collect();
     let in_force = in_force.join(",");
     let changed = last.is_none() || setting(&conn, IN_FORCE).await?.as_deref() != Some(&in_force);
@@ -73,6 +74,19 @@ async fn put(conn: &Conn, consumer: &Consumer, number: i64) -> Result<(i64, i64)
     };
     let made = made.ok_or_else(|| conn.conflict("another node is configuring"))?;
     Ok((made.int(0)?, number))
+}
+
+/// Who is not listed any more is handed nothing; who is back goes on as it was.
+async fn stand(conn: &Conn, named: &[(Consumer, i64)]) -> Result<(), StoreError> {
+    for mut row in conn.rows(sql::CONFIGURE_STANDINGS, &[]).await? {
+        let (id, before) = (row.int(0)?, Standing::parse(&row.text(1)?));
+        let listed = named.iter().any(|(consumer, _)| consumer.id == id);
+        let after = before.map(|standing| Standing { listed, ..standing });
+        if let Some(after) = after.filter(|after| Some(*after) != before) {
+            conn.exec(sql::CONFIGURE_STAND, &[Arg::Int(id), Arg::Text(after.name())]).await?;
+        }
+    }
+    Ok(())
 }
 
 /// The position behind which a consumer that was not there before begins. What has arrived and has none yet gets the next

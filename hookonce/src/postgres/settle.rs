@@ -4,12 +4,13 @@
 use hookonce_core::claim::{Ask, Claimed};
 use hookonce_core::kill_point;
 use hookonce_core::lease::Lease;
-use hookonce_core::settle::{Ending, How, Settled, receipt};
+use hookonce_core::settle::{ATTEMPT_ROWS, Ending, How, Settled, receipt};
 
 use super::claim::{self, Marks, fence};
 use super::conn::Conn;
 use super::sets::{Column, Sets};
 use super::store::Base;
+use crate::sql::call::Arg;
 use crate::sql::postgres as sql;
 use crate::store::{Identity, StoreError};
 
@@ -108,5 +109,6 @@ fn tried<'a>(endings: &[&'a Ending]) -> Vec<Column<'a>> {
         Column::ints(endings, |e| e.attempt.started.saturating_add(e.attempt.took)),
         Column::Texts(endings.iter().map(|e| e.attempt.outcome).collect()),
         Column::Texts(endings.iter().map(|e| e.attempt.detail.as_str()).collect()),
+        Column::All(Arg::Int(ATTEMPT_ROWS)),
     ]
 }

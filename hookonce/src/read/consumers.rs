@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hookonce_core::consumer::Standing;
 use hookonce_core::time::Micros;
 
 use super::tables::{Look, Question, Tables};
@@ -52,7 +53,7 @@ fn consumer(
     Ok(ConsumerRow {
         id,
         name: row.text(1)?,
-        state: row.text(2)?,
+        state: shown(row.text(2)?),
         pos: cursors.at(id),
         ready: owed.ready,
         processing: owed.processing,
@@ -61,6 +62,10 @@ fn consumer(
         parked,
         oldest: None,
     })
+}
+
+fn shown(state: String) -> String {
+    Standing::parse(&state).map_or(state, |standing| standing.shown().to_owned())
 }
 
 fn owed(rows: Vec<Row>) -> Result<BTreeMap<i64, Owed>, StoreError> {

@@ -12,6 +12,7 @@ use crate::sql::stored;
 use crate::store::StoreError;
 use crate::view::{PAGE_MAX, Page, Query, Raw};
 
+mod configured;
 mod consumers;
 mod deliveries;
 mod events;
@@ -43,6 +44,7 @@ pub async fn page(tables: &impl Tables, query: &Query, now: Micros) -> Result<Pa
         Query::Dead { after, limit } => deliveries::dead(tables, *after, bounded(*limit), now).await,
         Query::Held { after, limit } => events::held(tables, *after, bounded(*limit)).await,
         Query::Consumers => consumers::list(tables, now).await,
+        Query::Configured => configured::all(tables).await,
         Query::Tally => tally(tables).await,
         Query::Why { event } => events::why(tables, *event, now).await,
     }
@@ -65,7 +67,8 @@ async fn event_raw(tables: &impl Tables, id: i64) -> Result<Page, StoreError> {
     let Some(mut row) = tables.row(Look::EventRaw, &[Arg::Int(id)]).await? else { return Ok(Page::None) };
     let span = stored::span(row.opt_int(3)?, row.opt_int(4)?);
     let Raw { target, headers, body } = raw(&mut row)?;
-    Ok(Page::Raw(Raw { target, headers, body: stored::part(body, span) }))
+    let body = stored::item(&headers, body, span)?;
+    Ok(Page::Raw(Raw { target, headers, body }))
 }
 
 fn raw(row: &mut Row) -> Result<Raw, StoreError> {

@@ -50,6 +50,8 @@ statements! {
     CONFIGURE_NEW = "configure_new";
     CONFIGURE_PASS = "configure_pass";
     CONFIGURE_SINCE = "configure_since";
+    CONFIGURE_STAND = "configure_stand";
+    CONFIGURE_STANDINGS = "configure_standings";
     CONFIGURE_VERSION = "configure_version";
     TALLY_SUM = "tally_sum";
     AUDIT_LAST = "audit_last";
@@ -66,6 +68,7 @@ statements! {
     READ_CONFLICT_RAW = "read_conflict_raw";
     READ_CONSUMER_ID = "read_consumer_id";
     READ_CONSUMERS = "read_consumers";
+    READ_DEFINED = "read_defined";
     READ_DELIVERIES = "read_deliveries";
     READ_DELIVERIES_HALTED = "read_deliveries_halted";
     READ_DELIVERIES_WORK = "read_deliveries_work";
@@ -78,12 +81,14 @@ statements! {
     READ_HISTORY = "read_history";
     READ_HOLD = "read_hold";
     READ_HOLDS = "read_holds";
+    READ_NEWEST = "read_newest";
     READ_NUMBERS = "read_numbers";
     READ_PASSES = "read_passes";
     READ_RECEIVED = "read_received";
     READ_REQUEST = "read_request";
     READ_REQUEST_RAW = "read_request_raw";
     READ_REQUESTS = "read_requests";
+    READ_RULES = "read_rules";
     READ_SAMPLE_RAW = "read_sample_raw";
     READ_SAMPLES = "read_samples";
     READ_TALLY = "read_tally";

@@ -108,6 +108,7 @@ statements! {
     READ_CONFLICT_RAW = "read_conflict_raw";
     READ_CONSUMER_ID = "read_consumer_id";
     READ_CONSUMERS = "read_consumers";
+    READ_DEFINED = "read_defined";
     READ_DELIVERIES = "read_deliveries";
     READ_DELIVERIES_HALTED = "read_deliveries_halted";
     READ_DELIVERIES_WORK = "read_deliveries_work";
@@ -119,11 +120,13 @@ statements! {
     READ_HISTORY = "read_history";
     READ_HOLD = "read_hold";
     READ_HOLDS = "read_holds";
+    READ_NEWEST = "read_newest";
     READ_NUMBERS = "read_numbers";
     READ_RECEIVED = "read_received";
     READ_REQUEST = "read_request";
     READ_REQUEST_RAW = "read_request_raw";
     READ_REQUESTS = "read_requests";
+    READ_RULES = "read_rules";
     READ_SAMPLE_RAW = "read_sample_raw";
     READ_SAMPLES = "read_samples";
     READ_UNROUTED = "read_unrouted";

@@ -1,6 +1,7 @@
 //! How both dialects store what is not one plain value: the headers and the bytes of an item, the counts of a tally row.
 
 use bytes::Bytes;
+use hookonce_core::coding;
 use hookonce_core::request::Headers;
 
 use super::call::Row;
@@ -11,16 +12,10 @@ pub fn span(start: Option<i64>, end: Option<i64>) -> Option<(u64, u64)> {
     Some((u64::try_from(start?).ok()?, u64::try_from(end?).ok()?))
 }
 
-/// An item's own bytes. A span that does not fit says that the bytes are another form of what it was read from.
-pub fn inside(body: &[u8], span: Option<(u64, u64)>) -> &[u8] {
-    let inside = span.and_then(|(start, end)| body.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
-    inside.unwrap_or(body)
-}
-
-/// The same without a copy.
-pub fn part(body: Bytes, span: Option<(u64, u64)>) -> Bytes {
-    let inside = inside(&body, span);
-    if inside.len() == body.len() { body.clone() } else { body.slice_ref(inside) }
+/// An item's own bytes. Wrong ones are never handed on.
+pub fn item(headers: &Headers, body: Bytes, span: Option<(u64, u64)>) -> Result<Bytes, StoreError> {
+    let bytes = coding::item(headers, &body, span);
+    bytes.ok_or_else(|| StoreError::Failed("stored bytes are not those that an item was read from".into()))
 }
 
 pub fn headers(bytes: &[u8]) -> Result<Headers, StoreError> {
@@ -35,6 +30,7 @@ pub fn counts(text: &str) -> Result<Vec<(String, String, u64)>, StoreError> {
 /// What a run sees of its event.
 pub fn event(id: i64, mut row: Row) -> Result<EventView, StoreError> {
     let span = span(row.opt_int(10)?, row.opt_int(11)?);
+    let headers = headers(&row.blob(12)?)?;
     Ok(EventView {
         id,
         source: row.text(0)?,
@@ -47,8 +43,8 @@ pub fn event(id: i64, mut row: Row) -> Result<EventView, StoreError> {
         aggregate: row.opt_text(7)?,
         version: row.opt_text(8)?,
         received: row.int(9)?,
-        headers: headers(&row.blob(12)?)?,
-        body: part(row.blob(13)?.into(), span),
+        body: item(&headers, row.blob(13)?.into(), span)?,
+        headers,
         part: span.is_some(),
     })
 }

@@ -5,7 +5,8 @@ use hookonce_core::admit::{
     self, Admission, Beside, CONFLICT_BODIES, Differs, Fresh, KeepBody, Known, KnownConflict, Origin, REQUEST_ROWS,
     Submission, Taken, Verdict,
 };
-use hookonce_core::event::{EventNo, HoldReason, Item, Mapped};
+use hookonce_core::coding;
+use hookonce_core::event::{EventNo, Hash, HoldReason, Item, Mapped};
 use hookonce_core::planted;
 
 use super::audit;
@@ -17,7 +18,6 @@ use crate::sql::call::Arg;
 use crate::sql::headers;
 use crate::sql::place::Place;
 use crate::sql::sqlite as sql;
-use crate::sql::stored;
 use crate::store::StoreError;
 
 /// Characters kept of what the store said of a value that it cannot hold.
@@ -116,7 +116,7 @@ impl Entry<'_> {
             }
             Fresh::Copy { of } => {
                 self.event(event, item, &Place { parent: Some(of), ..Place::default() })?;
-                self.requested(item, "duplicate", of, None)?;
+                self.requested(item, Row::of("duplicate", of))?;
                 Ok(Verdict::Duplicate { of })
             }
         }
@@ -140,7 +140,7 @@ impl Entry<'_> {
         let known = self.known(item)?;
         match admit::taken(item, &known) {
             Taken::Duplicate { of, variant } => self.duplicate(item, of, variant),
-            Taken::Conflict { with, differs, store } => self.conflict(item, &known, with, differs, store),
+            Taken::Conflict { with, differs, store } => self.conflict(item, with, differs, store),
             Taken::Unknown { .. } => self.unknown(item),
         }
     }
@@ -178,14 +178,13 @@ impl Entry<'_> {
         } else {
             self.conn.exec(sql::ADMIT_SEEN, &[digest, now])?;
         }
-        self.requested(item, "duplicate", of, None)?;
+        self.requested(item, Row::of("duplicate", of))?;
         Ok(Verdict::Duplicate { of })
     }
 
     fn conflict(
         &mut self,
         item: &Item,
-        known: &Known,
         with: EventNo,
         differs: Differs,
         store: KeepBody,
@@ -196,21 +195,26 @@ impl Entry<'_> {
         match store {
             KeepBody::New if planted!("no-conflict-row") => {}
             KeepBody::New => self.put_conflict(item, differs, None)?,
-            KeepBody::Again => self.again(item, known)?,
+            KeepBody::Again(fingerprint) => self.again(item, &fingerprint)?,
             KeepBody::Full => full(with),
         }
-        self.requested(item, "conflict", with, Some(differs.name()))?;
+        let content = store.content(item);
+        self.requested(
+            item,
+            Row { fingerprint: content.as_ref(), reason: Some(differs.name()), ..Row::of("conflict", with) },
+        )?;
         Ok(Verdict::Conflict { with, differs, kept: store != KeepBody::Full })
     }
 
     fn put_conflict(&mut self, item: &Item, differs: Differs, event: Option<EventNo>) -> Result<(), StoreError> {
-        let headers = headers::encode(&self.submission.headers);
+        let (headers, body) = coding::alone(&self.submission.headers, &self.submission.body, item.span);
+        let headers = headers::encode(&headers);
         let args = [
             Arg::Blob(&item.digest),
             Arg::Blob(&item.fingerprint),
             Arg::Blob(&item.body_hash),
             Arg::Blob(&headers),
-            Arg::Blob(stored::inside(&self.submission.body, item.span)),
+            Arg::Blob(&body),
             Arg::Text(differs.name()),
             Arg::Int(self.group.now),
             Arg::int(event),
@@ -218,10 +222,8 @@ impl Entry<'_> {
         self.conn.exec(sql::ADMIT_CONFLICT, &args).map(drop)
     }
 
-    fn again(&mut self, item: &Item, known: &Known) -> Result<(), StoreError> {
-        let same = known.conflicts.iter().find(|c| admit::counts(item, &c.fingerprint, &c.body_hash, known.rule));
-        let fingerprint = same.map_or(item.fingerprint, |c| c.fingerprint);
-        let args = [Arg::Blob(&item.digest), Arg::Blob(&fingerprint), Arg::Int(self.group.now)];
+    fn again(&mut self, item: &Item, fingerprint: &Hash) -> Result<(), StoreError> {
+        let args = [Arg::Blob(&item.digest), Arg::Blob(fingerprint), Arg::Int(self.group.now)];
         self.conn.exec(sql::ADMIT_CONFLICT_AGAIN, &args).map(drop)
     }
 
@@ -252,32 +254,18 @@ impl Entry<'_> {
             Arg::Int(self.submission.received),
         ];
         self.conn.exec(sql::ADMIT_UNMAPPED, &args)?;
-        self.put_request(id, item, "unmapped", None, (None, None), Some(reason))?;
+        self.put_request(id, item, Row { verdict: "unmapped", reason: Some(reason), ..Row::default() })?;
         Ok(Verdict::Unmapped { id, reason: reason.to_owned() })
     }
 
-    fn requested(
-        &mut self,
-        item: &Item,
-        verdict: &'static str,
-        event: EventNo,
-        reason: Option<&str>,
-    ) -> Result<(), StoreError> {
+    fn requested(&mut self, item: &Item, row: Row<'_>) -> Result<(), StoreError> {
         let id = self.group.next_request();
         let marks = (item.provider_delivery.as_deref(), item.attempt_mark.as_deref());
-        self.put_request(id, item.item, verdict, Some(event), marks, reason)
+        self.put_request(id, item.item, Row { marks, ..row })
     }
 
-    fn put_request(
-        &self,
-        id: i64,
-        item: u32,
-        verdict: &'static str,
-        event: Option<EventNo>,
-        marks: (Option<&str>, Option<&str>),
-        reason: Option<&str>,
-    ) -> Result<(), StoreError> {
-        if event.map_or(Ok(false), |event| self.many(event))? {
+    fn put_request(&self, id: i64, item: u32, row: Row<'_>) -> Result<(), StoreError> {
+        if row.event.map_or(Ok(false), |event| self.many(event))? {
             return Ok(());
         }
         let args = [
@@ -286,12 +274,13 @@ impl Entry<'_> {
             Arg::Int(item.into()),
             Arg::Text(&self.submission.source),
             Arg::Int(self.group.now),
-            Arg::Text(verdict),
-            Arg::int(event),
-            Arg::text(marks.0),
-            Arg::text(marks.1),
+            Arg::Text(row.verdict),
+            Arg::int(row.event),
+            row.fingerprint.map_or(Arg::Null, |fingerprint| Arg::Blob(fingerprint)),
+            Arg::text(row.marks.0),
+            Arg::text(row.marks.1),
             Arg::text(self.submission.secret.as_deref()),
-            Arg::text(reason),
+            Arg::text(row.reason),
         ];
         self.conn.exec(sql::ADMIT_REQUEST, &args).map(drop)
     }
@@ -348,6 +337,24 @@ impl Entry<'_> {
             Arg::text(place.hold.map(HoldReason::name)),
         ];
         self.conn.exec(sql::ADMIT_EVENT, &args).map(drop)
+    }
+}
+
+/// What a request row says of its own.
+#[derive(Clone, Copy, Default)]
+struct Row<'a> {
+    verdict: &'static str,
+    event: Option<EventNo>,
+    /// Of a conflict: which of the kept contents it came with.
+    fingerprint: Option<&'a Hash>,
+    /// The provider's delivery and attempt.
+    marks: (Option<&'a str>, Option<&'a str>),
+    reason: Option<&'a str>,
+}
+
+impl Row<'_> {
+    fn of(verdict: &'static str, event: EventNo) -> Self {
+        Row { verdict, event: Some(event), ..Row::default() }
     }
 }
 

@@ -2,6 +2,7 @@
 //! load; so when little is left, the file's writer finishes it between two groups.
 
 use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,8 +10,10 @@ use std::time::Duration;
 use hookonce_core::kill_point;
 
 use super::conn::Conn;
+use super::files::wal_of;
 use super::writer::Failure;
 use crate::alarm;
+use crate::gauges::{STORE_FREE, STORE_SIZE, STORE_WAL};
 use crate::sql::call::Stmt;
 use crate::sql::sqlite as sql;
 use crate::store::StoreError;
@@ -33,6 +36,7 @@ const LOOK: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Wal {
     file: &'static str,
+    path: PathBuf,
     failure: Failure,
     /// Frames from which a checkpoint is begun.
     start: i64,
@@ -42,9 +46,10 @@ pub struct Wal {
 }
 
 impl Wal {
-    pub fn new(file: &'static str, start: i64, failure: Failure) -> Arc<Wal> {
+    pub fn new(file: &'static str, path: &Path, start: i64, failure: Failure) -> Arc<Wal> {
         let (finish, frames, alarmed) = (AtomicBool::new(false), AtomicI64::new(0), AtomicBool::new(false));
-        Arc::new(Wal { file, failure, start, finish, frames, alarmed })
+        let path = path.to_owned();
+        Arc::new(Wal { file, path, failure, start, finish, frames, alarmed })
     }
 
     /// Frames in the log when it was last looked at.
@@ -95,8 +100,24 @@ impl Wal {
         let (log, _) = checkpoint(conn, sql::CHECKPOINT_NOOP)?;
         self.frames.store(log, Ordering::Relaxed);
         metrics::gauge!("hookonce_wal_frames", "file" => self.file).set(log as f64);
+        self.sizes();
         self.alarm(log);
         if log >= self.start { self.rounds(conn, data) } else { Ok(()) }
+    }
+
+    /// Asked of the directory and not of the files: a handle of ours that is closed would drop SQLite's locks (trap T5).
+    fn sizes(&self) {
+        let set = |name: &'static str, path: &Path| {
+            if let Ok(found) = std::fs::metadata(path) {
+                metrics::gauge!(name, "file" => self.file).set(found.len() as f64);
+            }
+        };
+        set(STORE_SIZE, &self.path);
+        set(STORE_WAL, &wal_of(&self.path));
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if let Ok(disk) = rustix::fs::statvfs(folder) {
+            metrics::gauge!(STORE_FREE).set(disk.f_bavail as f64 * disk.f_frsize as f64);
+        }
     }
 
     /// SQLite flushes the file only with the pass that copies the last page, and that is the writer's. What was copied
@@ -177,7 +198,7 @@ mod tests {
     use super::*;
 
     /// A log with something in it, and the connection that wrote it.
-    fn written(folder: &std::path::Path) -> Conn {
+    fn written(folder: &Path) -> Conn {
         let path = folder.join("store.db");
         File::create(&path).expect("the folder is ours");
         let conn = super::super::open::checkpointer(&path, "inbox").expect("it opens");
@@ -185,7 +206,7 @@ mod tests {
         conn
     }
 
-    fn log(folder: &std::path::Path) -> u64 {
+    fn log(folder: &Path) -> u64 {
         std::fs::metadata(folder.join("store.db-wal")).expect("the log is there").len()
     }
 
@@ -195,7 +216,7 @@ mod tests {
         let conn = written(folder.path());
         for (data, fails) in [(folder.path().join("store.db"), false), ("/dev/null".into(), true)] {
             let failure = Failure::default();
-            let wal = Wal::new("inbox", 1, failure.clone());
+            let wal = Wal::new("inbox", &folder.path().join("store.db"), 1, failure.clone());
             wal.judge(wal.look(&conn, &File::open(data).expect("it is there")));
             assert_eq!(failure.check().is_err(), fails);
             assert_eq!(wal.finish.load(Ordering::Acquire), !fails, "the writer's part");
@@ -208,7 +229,7 @@ mod tests {
             let folder = tempfile::tempdir().expect("a folder");
             let conn = written(folder.path());
             let failure = Failure::default();
-            let wal = Wal::new("inbox", START_FRAMES, failure.clone());
+            let wal = Wal::new("inbox", &folder.path().join("store.db"), START_FRAMES, failure.clone());
             wal.finish.store(true, Ordering::Release);
             if failed {
                 failure.set("a flush failed");

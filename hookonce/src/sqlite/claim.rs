@@ -1,7 +1,9 @@
 //! Claims, renewals, releases. A claim gives a lease; whoever shows it again is believed, nobody else.
 
 use hookonce_core::claim::{self, Ask, Claimed, LOST_QUIET};
+use hookonce_core::consumer::Standing;
 use hookonce_core::lease::{Lease, Token};
+use hookonce_core::settle::ATTEMPT_ROWS;
 use hookonce_core::time::Micros;
 
 use super::conn::Conn;
@@ -10,17 +12,17 @@ use crate::sql::sqlite as sql;
 use crate::store::{Identity, StoreError};
 
 pub fn claim(conn: &Conn, identity: &Identity, ask: &Ask, now: Micros) -> Result<Vec<Claimed>, StoreError> {
-    if ask.tokens.is_empty() || paused(conn, ask.consumer)? {
+    if ask.tokens.is_empty() || standing(conn, ask.consumer)?.is_some_and(|standing| !standing.works()) {
         return Ok(Vec::new());
     }
     let due = due(conn, identity, ask, now)?;
     due.into_iter().map(|due| take(conn, ask, due, now)).collect()
 }
 
-/// Whoever is paused gets nothing; what it owes is kept as it is.
-fn paused(conn: &Conn, consumer: i64) -> Result<bool, StoreError> {
+/// Whoever is paused or left gets nothing; what it owes is kept as it is.
+pub fn standing(conn: &Conn, consumer: i64) -> Result<Option<Standing>, StoreError> {
     let state = conn.row(sql::CLAIM_PAUSED, &[Arg::Int(consumer)])?;
-    Ok(state.map(|mut row| row.text(0)).transpose()?.as_deref() == Some("paused"))
+    Ok(state.map(|mut row| row.text(0)).transpose()?.and_then(|name| Standing::parse(&name)))
 }
 
 /// A row that may be taken, as it stood before.
@@ -68,7 +70,8 @@ fn take(conn: &Conn, ask: &Ask, due: Due, now: Micros) -> Result<Claimed, StoreE
         return Err(StoreError::Failed("a work row left between two statements".into()));
     }
     if due.token.is_some() {
-        conn.exec(sql::CLAIM_LOST, &[Arg::Int(due.id), Arg::Int(due.until), Arg::Int(now)])?;
+        let args = [due.id, due.until, now, ATTEMPT_ROWS].map(Arg::Int);
+        conn.exec(sql::CLAIM_LOST, &args)?;
     }
     Ok(due.claimed)
 }

@@ -5,6 +5,7 @@ use hookonce_core::delivery::HaltKind;
 use hookonce_core::time::Micros;
 
 use super::audit;
+use super::claim;
 use super::conn::Conn;
 use crate::sql::audit::Decision;
 use crate::sql::call::{Arg, Row};
@@ -27,8 +28,8 @@ pub fn work(conn: &Conn, now: Micros, what: &Command, who: &Who) -> Decided {
         Command::DeadRetry { delivery } => dead_retry(conn, now, *delivery, what, who),
         Command::HeldRelease { event } => held(conn, now, *event, true, what, who),
         Command::HeldDrop { event } => held(conn, now, *event, false, what, who),
-        Command::ConsumerPause { consumer } => state(conn, now, *consumer, "paused", what, who),
-        Command::ConsumerResume { consumer } => state(conn, now, *consumer, "live", what, who),
+        Command::ConsumerPause { consumer } => stand(conn, now, *consumer, true, what, who),
+        Command::ConsumerResume { consumer } => stand(conn, now, *consumer, false, what, who),
         Command::UnmappedDrop { .. } => Ok(Err(Refused::NotFound)),
     }
 }
@@ -104,12 +105,12 @@ fn held(conn: &Conn, now: Micros, event: i64, release: bool, what: &Command, who
     Ok(Ok(audit))
 }
 
-fn state(conn: &Conn, now: Micros, consumer: i64, to: &str, what: &Command, who: &Who) -> Decided {
-    let Some(mut row) = conn.row(sql::CLAIM_PAUSED, &[Arg::Int(consumer)])? else { return Ok(Err(Refused::NotFound)) };
-    if row.text(0)? == to {
-        return Ok(Err(Refused::State));
-    }
-    conn.exec(sql::COMMAND_STATE, &[Arg::Int(consumer), Arg::Text(to)])?;
+fn stand(conn: &Conn, now: Micros, consumer: i64, paused: bool, what: &Command, who: &Who) -> Decided {
+    let to = match command::stand(claim::standing(conn, consumer)?, paused) {
+        Ok(to) => to,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    conn.exec(sql::COMMAND_STATE, &[Arg::Int(consumer), Arg::Text(to.name())])?;
     said(conn, now, what, who, consumer).map(Ok)
 }
 

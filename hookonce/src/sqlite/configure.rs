@@ -1,6 +1,6 @@
 //! The configuration in force: consumers get the ids of their names, new definitions a number and a pass row.
 
-use hookonce_core::consumer::{Consumer, From};
+use hookonce_core::consumer::{Consumer, From, Standing};
 use hookonce_core::route::{Pass, Routing};
 
 use super::conn::Conn;
@@ -25,6 +25,7 @@ pub fn configure(work: &mut Work, consumers: &[Consumer]) -> Result<Routing, Sto
         named.push((Consumer { id, ..consumer.clone() }, row));
     }
     named.sort_by_key(|(consumer, _)| consumer.id);
+    stand(&work.conn, &named)?;
     let in_force: Vec<String> = named.iter().map(|(consumer, row)| format!("{}:{row}", consumer.id)).collect();
     let in_force = in_force.join(",");
     let changed = last.is_none() || open::setting(&work.conn, IN_FORCE)?.as_deref() != Some(&in_force);
@@ -60,6 +61,19 @@ fn put(work: &mut Work, consumer: &Consumer, number: i64) -> Result<(i64, i64), 
     };
     work.group.cursors.begin(work.conn.rows(sql::ROUTE_BEGINS, &[])?)?;
     Ok((id, number))
+}
+
+/// Who is not listed any more is handed nothing; who is back goes on as it was.
+fn stand(conn: &Conn, named: &[(Consumer, i64)]) -> Result<(), StoreError> {
+    for mut row in conn.rows(sql::READ_CONSUMERS, &[])? {
+        let (id, before) = (row.int(0)?, Standing::parse(&row.text(2)?));
+        let listed = named.iter().any(|(consumer, _)| consumer.id == id);
+        let after = before.map(|standing| Standing { listed, ..standing });
+        if let Some(after) = after.filter(|after| Some(*after) != before) {
+            conn.exec(sql::COMMAND_STATE, &[Arg::Int(id), Arg::Text(after.name())])?;
+        }
+    }
+    Ok(())
 }
 
 /// The position behind which a consumer that was not there before begins.

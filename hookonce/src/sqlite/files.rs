@@ -55,7 +55,7 @@ impl Files {
 
 fn prepared(path: &Path) -> Result<File, OpenError> {
     let file = created(path)?;
-    let wal = suffixed(path, "-wal");
+    let wal = wal_of(path);
     if std::fs::metadata(&wal).is_ok_and(|found| found.len() > 0) {
         forget(&file, path)?;
         forget(&created(&wal)?, &wal)?;
@@ -84,9 +84,10 @@ fn beside(work: &Path, word: &str, keep_ending: bool) -> PathBuf {
     work.with_file_name(name)
 }
 
-fn suffixed(path: &Path, suffix: &str) -> PathBuf {
+/// SQLite's log beside a file.
+pub fn wal_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
+    name.push("-wal");
     PathBuf::from(name)
 }
 

@@ -3,7 +3,7 @@
 use hookonce_core::delivery::{HaltKind, State};
 use hookonce_core::lease::Lease;
 use hookonce_core::planted;
-use hookonce_core::settle::{Ending, How, Settled, receipt};
+use hookonce_core::settle::{ATTEMPT_ROWS, Ending, How, Settled, receipt};
 use hookonce_core::time::Micros;
 
 use super::claim::fence;
@@ -108,9 +108,10 @@ fn ended(conn: &Conn, ending: &Ending, open: bool, state: State, now: Micros) ->
     conn.run(if leaves { &calls } else { &calls[..2] }).map(drop)
 }
 
-fn tried(ending: &Ending) -> [Arg<'_>; 5] {
+fn tried(ending: &Ending) -> [Arg<'_>; 6] {
     let attempt = &ending.attempt;
     let ended = attempt.started.saturating_add(attempt.took);
     let (started, ended) = (Arg::Int(attempt.started), Arg::Int(ended));
-    [Arg::Int(ending.id), started, ended, Arg::Text(attempt.outcome), Arg::Text(&attempt.detail)]
+    let (outcome, detail) = (Arg::Text(attempt.outcome), Arg::Text(&attempt.detail));
+    [Arg::Int(ending.id), started, ended, outcome, detail, Arg::Int(ATTEMPT_ROWS)]
 }

@@ -22,7 +22,6 @@ pub fn dump(rows: &Rows) -> Vec<String> {
     macro_rules! one {
         (event) => {};
         (tally) => {};
-        (consumer_tally) => {};
         ($table:ident) => {
             table(&rows.$table, &mut names, &mut lines);
         };

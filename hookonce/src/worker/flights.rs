@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hookonce_core::claim::Claimed;
 use hookonce_core::lease::Lease;
+use hookonce_core::time::Micros;
 use tokio::task::{AbortHandle, Id};
 use tokio::time::Instant;
 
@@ -17,6 +18,8 @@ const LOOK: u32 = 12;
 pub(super) struct Flight {
     pub claimed: Claimed,
     pub claimed_at: Instant,
+    /// When its event came.
+    pub received: Micros,
     suspect: bool,
     renewed_at: Instant,
     abort: AbortHandle,
@@ -44,8 +47,9 @@ impl Flights {
     }
 
     /// `asked_at`: before the claim went to the store, so that our view of the lease is never the longer one.
-    pub fn add(&mut self, claimed: Claimed, suspect: bool, asked_at: Instant, abort: AbortHandle) {
-        let flight = Flight { claimed, claimed_at: Instant::now(), suspect, renewed_at: asked_at, abort };
+    pub fn add(&mut self, run: (Claimed, Micros), suspect: bool, asked_at: Instant, abort: AbortHandle) {
+        let (claimed, received) = run;
+        let flight = Flight { claimed, claimed_at: Instant::now(), received, suspect, renewed_at: asked_at, abort };
         if self.by_task.is_empty() {
             self.next_look = asked_at + self.lease / LOOK;
         }

@@ -10,15 +10,18 @@ mod report;
 mod round;
 mod run;
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, OptionFuture};
 use hookonce_core::claim::{Ask, Triage, triage};
+use hookonce_core::delivery::Outcome;
 use hookonce_core::destination::Sent;
 use hookonce_core::lease::Lease;
 use hookonce_core::settle::{self, Ending, How, Settled};
+use hookonce_core::time::Micros;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -41,6 +44,8 @@ pub(crate) struct Worker {
     runs: JoinSet<Sent>,
     flights: Flights,
     endings: Vec<Ending>,
+    /// When the events came that these endings are the success of, by the delivery's place.
+    received: HashMap<i64, Micros>,
     pausing: Option<String>,
     giving_back: Vec<Lease>,
     question: Option<BoxFuture<'static, Answer>>,
@@ -71,6 +76,7 @@ impl Worker {
             abandon,
             runs: JoinSet::new(),
             endings: Vec::new(),
+            received: HashMap::new(),
             pausing: None,
             giving_back: Vec::new(),
             question: None,
@@ -227,6 +233,7 @@ impl Worker {
             After::Without if endings.len() == 1 => {
                 alarm::raise("settle_refused", &format!("an ending is lost and its delivery runs again: {error}"));
                 self.singly = self.singly.saturating_sub(1);
+                self.received.retain(|seq, _| endings.iter().all(|ending| ending.lease.seq != *seq));
                 return ControlFlow::Continue(());
             }
             After::Without => {
@@ -242,9 +249,10 @@ impl Worker {
 
     fn settled(&mut self, endings: &[Ending], settled: &[Settled]) {
         for (ending, settled) in endings.iter().zip(settled) {
+            let received = self.received.remove(&ending.lease.seq);
             match settled {
                 Settled::Kept => {
-                    report::kept(&self.post.consumer.name, ending);
+                    report::kept(&self.post.consumer.name, ending, received);
                     if let How::Later { delay, .. } = ending.how {
                         self.look.within(Duration::from_micros(u64::try_from(delay).unwrap_or(0)));
                     }
@@ -279,7 +287,7 @@ impl Worker {
     }
 
     fn launch(&mut self, run: Run, asked_at: Instant, quiet: bool) {
-        let claimed = run.claimed.clone();
+        let claimed = (run.claimed.clone(), run.event.received);
         let run = run::run(Arc::clone(&self.node), Arc::clone(&self.post), run, asked_at, quiet);
         let abort = self.runs.spawn(run);
         self.flights.add(claimed, quiet, asked_at, abort);
@@ -291,13 +299,16 @@ impl Worker {
             Err(e) => (e.id(), report::panicked(e)),
         };
         // Not there: given up before, so whatever it says, the work is somebody else's.
-        let Some(Flight { claimed, claimed_at, .. }) = self.flights.remove(id) else { return };
+        let Some(Flight { claimed, claimed_at, received, .. }) = self.flights.remove(id) else { return };
         if let Some(why) = sent.pause {
             self.node.hub.pause(self.post.consumer.id, true);
             self.pausing = Some(why);
         }
         let took = run::micros(claimed_at.elapsed());
         let dice = chance::dice(&*self.node.chance);
+        if sent.outcome == Outcome::Done {
+            self.received.insert(claimed.lease.seq, received);
+        }
         self.endings.push(settle::plan(&claimed, &sent.outcome, &self.post.consumer, took, dice));
     }
 

@@ -3,13 +3,23 @@
 use hookonce_core::delivery::Outcome;
 use hookonce_core::destination::Sent;
 use hookonce_core::settle::{Ending, How};
+use hookonce_core::time::Micros;
 use tokio::task::JoinError;
 
-/// An ending that was written.
-pub(super) fn kept(consumer: &str, ending: &Ending) {
+use crate::gauges::{ATTEMPT_DURATION, ATTEMPTS, EVENT_LATENCY, seconds};
+
+/// An ending that was written. `received`: when the event came that was done with it.
+pub(super) fn kept(consumer: &str, ending: &Ending, received: Option<Micros>) {
     let (event, number) = (ending.event, ending.attempts);
     let attempt = &ending.attempt;
     count(consumer, attempt.outcome);
+    let record = |name: &'static str, micros: Micros| {
+        metrics::histogram!(name, "consumer" => consumer.to_owned()).record(seconds(micros));
+    };
+    record(ATTEMPT_DURATION, attempt.took);
+    if let Some(received) = received {
+        record(EVENT_LATENCY, attempt.started.saturating_add(attempt.took).saturating_sub(received));
+    }
     match &ending.how {
         How::Closed(_) => {}
         How::Later { delay, .. } => tracing::info!(
@@ -34,7 +44,7 @@ pub(super) fn lost(consumer: &str, event: i64, epoch: i64) {
 }
 
 fn count(consumer: &str, outcome: &'static str) {
-    metrics::counter!("hookonce_attempts_total", "consumer" => consumer.to_owned(), "outcome" => outcome).increment(1);
+    metrics::counter!(ATTEMPTS, "consumer" => consumer.to_owned(), "outcome" => outcome).increment(1);
 }
 
 /// A panic in a run is one failed attempt, with its message. (A run is only ever aborted when it was given up before.)

@@ -6,7 +6,10 @@ use hookonce::testkit::dump;
 use hookonce::view::{Page, Query};
 use hookonce_core::admit::REQUEST_ROWS;
 use hookonce_core::consumer::Order;
+use hookonce_core::delivery::Outcome;
 use hookonce_core::request::Headers;
+use hookonce_core::settle::{ATTEMPT_ROWS, Settled};
+use hookonce_core::time::SECOND;
 
 use crate::bed::{Bed, consumer, sent};
 
@@ -17,6 +20,30 @@ async fn copies_of_one_event_are_counted_and_their_rows_end_at_the_limit() {
     bed.admit_all((0..=copies).map(|_| sent("k", "x")).collect()).await;
     assert_eq!(bed.inbox_count("select count(*) from hookonce_request"), REQUEST_ROWS);
     assert_eq!(bed.inbox_count("select seen from hookonce_ledger"), copies + 1);
+}
+
+/// However often it is tried: the first rows of its history and the newest one are kept, and that one's number counts.
+#[tokio::test]
+async fn the_history_of_one_delivery_ends_at_the_limit() {
+    let bed = Bed::new();
+    bed.admit("k", "x").await;
+    let routing = bed.consumers(vec![consumer("app", Order::Arrival)]).await;
+    bed.route(&routing).await;
+    bed.on_work(&format!(
+        "with recursive n(no) as (select 1 union all select no + 1 from n where no < {})
+         insert into hookonce_attempt select d.id, n.no, 1, 1, 'deferred', '503' from n, hookonce_delivery d",
+        ATTEMPT_ROWS - 1
+    ));
+    let put_off = Outcome::Deferred { reason: "503".into(), after: Some(SECOND) };
+    for outcome in [&put_off, &put_off, &put_off, &Outcome::Done] {
+        let runs = bed.claim(1, 1).await;
+        assert_eq!(bed.settle(&routing.consumers[0], &runs, outcome).await, [Settled::Kept]);
+        bed.clock.advance(10 * SECOND);
+    }
+    let look = |sql: &str| bed.work_count(&format!("select {sql} from hookonce_attempt"));
+    assert_eq!((look("count(*)"), look("count(distinct no)"), look("max(no)")), (1_000, 1_000, 1_003));
+    assert_eq!(look("min(no)"), 1);
+    assert_eq!(bed.work_count("select no from hookonce_attempt where outcome = 'done'"), 1_003);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use hookonce::sqlite::Options;
 use hookonce::store::{Store as _, StoreError};
+use hookonce::view::{Page, Query};
 use hookonce_core::admit::{Differs, Submission, Verdict};
 use hookonce_core::event::Mapped;
 
@@ -136,4 +137,43 @@ async fn a_batch_stores_its_bytes_once_and_gives_each_item_its_own() {
     let bodies: Vec<_> =
         bed.claim(1, 5).await.into_iter().map(|run| (run.event.body.clone(), run.event.part)).collect();
     assert_eq!(bodies, [("\"one\"".into(), true), ("\"two\"".into(), true)]);
+}
+
+/// `{"events":[{"id":1},{"id":"two"}]}` and `{"events":[{"id":1,"x":2}]}` as gzip packs them.
+const PACKED: &[u8] =
+    b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xab\x56\x4a\x2d\x4b\xcd\x2b\x29\x56\xb2\x8a\xae\x56\xca\x4c\x51\xb2\x32\xac\
+    \xd5\x81\x30\x94\x4a\xca\xf3\x95\x6a\x63\x6b\x01\x76\x3b\xba\xd0\x22\0\0\0";
+const CHANGED: &[u8] =
+    b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xab\x56\x4a\x2d\x4b\xcd\x2b\x29\x56\xb2\x8a\xae\x56\xca\x4c\x51\xb2\x32\xd4\
+    \x51\xaa\x50\xb2\x32\xaa\x8d\xad\x05\0\x02\x63\xda\x06\x1b\0\0\0";
+
+/// The stored bytes are the signed ones, spans count the decoded ones.
+#[tokio::test]
+async fn items_of_a_coded_body_are_their_own_bytes_everywhere() {
+    let bed = Bed::new();
+    let part = |n: u32, key: &str, bytes: &[u8], start: u64| {
+        let mut part = item(key, bytes);
+        (part.item, part.span) = (n, Some((start, start + bytes.len() as u64)));
+        Mapped::Item(Box::new(part))
+    };
+    let coded = |body: &[u8], mapped| {
+        let coding = (http::header::CONTENT_ENCODING, http::HeaderValue::from_static("gzip"));
+        let headers = hookonce_core::request::Headers(vec![coding]);
+        Submission { headers, ..of_items(body, mapped) }
+    };
+    let items = vec![part(0, "b1", br#"{"id":1}"#, 11), part(1, "b2", br#"{"id":"two"}"#, 20)];
+    bed.store.admit(coded(PACKED, items)).await.unwrap();
+    let verdicts = bed.store.admit(coded(CHANGED, vec![part(0, "b1", br#"{"id":1,"x":2}"#, 11)])).await.unwrap();
+    assert!(matches!(verdicts.verdicts[..], [Verdict::Conflict { kept: true, .. }]));
+
+    let routing = bed.consumers(vec![crate::bed::consumer("app", hookonce_core::consumer::Order::None)]).await;
+    bed.route(&routing).await;
+    let bodies: Vec<_> = bed.claim(1, 5).await.into_iter().map(|run| run.event.body.clone()).collect();
+    assert_eq!(bodies, [r#"{"id":1}"#, r#"{"id":"two"}"#]);
+    for (query, want) in
+        [(Query::EventRaw { id: 2 }, r#"{"id":"two"}"#), (Query::RequestRaw { id: 1 }, r#"{"id":1,"x":2}"#)]
+    {
+        let Page::Raw(raw) = bed.store.read(query).await.unwrap() else { panic!("no bytes") };
+        assert_eq!(raw.body, want);
+    }
 }

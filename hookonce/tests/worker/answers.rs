@@ -12,7 +12,11 @@ use hookonce_core::time::{DAY, SECOND};
 use crate::bed::{Scripted, Step, admit, consumer, drained, engine, history, model, pass, post, states, until};
 
 fn deferred(after: i64) -> Outcome {
-    Outcome::Deferred { reason: "answered 503".into(), after: after * SECOND }
+    Outcome::Deferred { reason: "answered 503".into(), after: Some(after * SECOND) }
+}
+
+fn gone() -> Outcome {
+    Outcome::Deferred { reason: "answered 410".into(), after: None }
 }
 
 /// 410 pauses the consumer; the delivery stays due, nothing is counted, and nothing more is sent until a person says so.
@@ -20,9 +24,7 @@ fn deferred(after: i64) -> Outcome {
 async fn a_receiver_that_is_gone_pauses_its_consumer() {
     let store = model();
     let receiver =
-        Scripted::new(
-            |a| if a.nth == 1 && a.key == "K1" { Step::Pauses(deferred(0)) } else { Step::Says(Outcome::Done) },
-        );
+        Scripted::new(|a| if a.nth == 1 && a.key == "K1" { Step::Pauses(gone()) } else { Step::Says(Outcome::Done) });
     let alone = hookonce::engine::Post { concurrency: 1, ..post(consumer("app"), receiver.clone()) };
     let first = engine(store.clone(), vec![alone.clone()]).await;
     admit(&*store, &["K1", "K2", "L1"]).await;
@@ -84,6 +86,23 @@ async fn a_deferral_is_kept_to_and_not_counted() {
     }
     let distinct: BTreeSet<_> = receiver.arrivals().iter().skip(2).map(|a| a.at).collect();
     assert!(distinct.len() >= 8, "they came back together");
+}
+
+/// A receiver that always asks for later uses up time instead of attempts.
+#[tokio::test(start_paused = true)]
+async fn a_receiver_that_puts_off_for_ever_is_given_up() {
+    let store = model();
+    let receiver = Scripted::new(|_| Step::Says(deferred(60)));
+    let retry = Policy { give_up_after: 3_600 * SECOND, ..Policy::default() };
+    let consumer = hookonce_core::consumer::Consumer { retry, ..consumer("app") };
+    let _engine = engine(store.clone(), vec![post(consumer, receiver.clone())]).await;
+    admit(&*store, &["K1"]).await;
+    let rows = drained(&store).await;
+    assert_eq!(states(&rows)["K1"], "dead");
+    let (tries, rows) = (receiver.of("K1"), history(&rows, "K1"));
+    assert_eq!(rows, vec!["deferred"; tries.len()]);
+    let lasted = tries.last().unwrap().at - tries[0].at;
+    assert!((Duration::from_secs(3_600)..Duration::from_secs(3_670)).contains(&lasted), "{lasted:?}");
 }
 
 /// X21 in small: a thousand deliveries, the destination down for ten minutes.

@@ -3,12 +3,13 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use hookonce_core::identify::RuleSpec;
-use hookonce_core::signature::handshake;
+use hookonce_core::signature::{Keys, Secret, catalog, handshake};
 use hookonce_core::source::Respond;
+use hookonce_core::time::SECOND;
 use hookonce_http::{Limits, Rate, Source, Verification};
 use http::Method;
 
-use crate::bed::{Answer, Bed, gh, push, request, signature, source};
+use crate::bed::{Answer, Bed, SECRET_A, T0, gh, push, request, signature, source};
 
 fn body_key(name: &str, verification: Verification) -> Source {
     let rule = RuleSpec { key: Some(vec!["body-sha256".to_owned()]), ..RuleSpec::default() };
@@ -59,6 +60,22 @@ async fn f07_b_a_source_without_its_secret_accepts_nothing() {
     assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")));
     assert_eq!(bed.push("d-1", b"{}").await.status, 200, "the others run");
     assert_eq!(bed.memory.stored().len(), 1);
+}
+
+/// A refusal would tell the provider that it is wrong, and it would send that event no more for long.
+#[tokio::test]
+async fn a_source_whose_last_secret_has_expired_is_our_trouble() {
+    let until = (T0 + 10) * SECOND;
+    let secret = Secret { not_after: Some(until), ..Secret::new("a", SECRET_A) };
+    let keys = Keys::new(catalog::GITHUB.schemes[0], &[secret]).unwrap();
+    let bed = Bed::new(vec![Source { verification: Verification::Keys(Box::new(keys)), ..gh() }]);
+    bed.memory.now.store(until, SeqCst);
+    assert_eq!(bed.push("d-1", b"{}").await.status, 200);
+    bed.memory.now.store(until + SECOND, SeqCst);
+    let answer = bed.push("d-2", b"{}").await;
+    assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")));
+    assert_eq!(bed.post("/in/gh", &[], b"{}").await.status, 503, "nobody is told more than that");
+    assert!(bed.memory.reasons().is_empty(), "nothing was wrong with the requests");
 }
 
 #[tokio::test]

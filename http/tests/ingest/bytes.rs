@@ -4,10 +4,11 @@ use std::io::Write as _;
 
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
-use hookonce_http::SignatureOver;
+use hookonce_core::signature::{Keys, Secret, catalog};
+use hookonce_http::{SignatureOver, Source, Verification};
 use sha2::{Digest as _, Sha256};
 
-use crate::bed::{Bed, gh, request, signature};
+use crate::bed::{Bed, SECRET_A, gh, request, signature};
 
 const F01: [(&[u8], &str); 5] = [
     (
@@ -119,6 +120,22 @@ async fn f03_7_what_is_signed_on_the_wire_is_stored_so_and_read_decoded() {
     let zeros = gzip(&vec![0; 50 * 1024 * 1024]);
     assert_eq!(send(&bed, "z-6", &zipped, &zeros, &signature(PLAIN)).await, 401, "not decoded for a stranger");
     assert_eq!(send(&bed, "z-6", &zipped, &zeros, &signature(&zeros)).await, 413);
+}
+
+#[tokio::test]
+async fn what_a_secret_is_bound_to_is_read_decoded() {
+    let bound =
+        |kind: &str| Secret { when: vec![("$.type".to_owned(), kind.to_owned())], ..Secret::new(kind, SECRET_A) };
+    let keys = Keys::new(catalog::GITHUB.schemes[0], &[bound("u"), bound("t")]).unwrap();
+    let bed = Bed::new(vec![Source { verification: Verification::Keys(Box::new(keys)), ..gh() }]);
+    let zipped = [("Content-Encoding", "gzip")];
+    let coded = gzip(PLAIN);
+    assert_eq!(send(&bed, "z-7", &zipped, &coded, &signature(&coded)).await, 200);
+    assert_eq!(bed.memory.stored()[0].secret.as_deref(), Some("t"), "the second name of the same secret");
+    let other = gzip(br#"{"type":"x"}"#);
+    assert_eq!(send(&bed, "z-8", &zipped, &other, &signature(&other)).await, 401);
+    let zeros = gzip(&vec![0; 50 * 1024 * 1024]);
+    assert_eq!(send(&bed, "z-9", &zipped, &zeros, &signature(PLAIN)).await, 401, "not decoded for a stranger");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use tokio::task::JoinSet;
 
 use super::{Stage, clean, letter, log_without, outsider};
@@ -19,10 +19,15 @@ use crate::trial::Trial;
 
 const SENDERS: u64 = 32;
 const EACH: u64 = 200;
-/// How long the write lock is held.
+/// How long requests go on against the write lock of the inbox file.
 const LOCKED: Duration = Duration::from_secs(20);
-/// When the lock is surely taken, and when it is surely still held.
-const PROBES: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
+/// How often the server must have waited for the work file in vain before the lock goes, and what it says then.
+const IN_VAIN: usize = 3;
+const BUSY: &str = "the store is busy";
+/// Longest wait for something that must come.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What came of the sends of one case.
 #[derive(Debug, Default)]
@@ -50,16 +55,20 @@ pub async fn readers(stage: Stage) -> Result<()> {
 pub async fn inbox(stage: Stage) -> Result<()> {
     let mut trial = stage.trial(Tuning::default()).await?;
     let mut child = trial.start(None).await?.context("the server did not start")?;
-    let lock = tokio::spawn(outsider::lock(inbox_of(&trial), LOCKED));
-    tokio::time::sleep(PROBES[0]).await;
-    let came = send(&trial, 4, 1, &stage.dice()).await?;
-    ensure!(came.good == 0 && came.busy == 4, "while the inbox is locked: {came:?}");
+    let lock = outsider::lock(inbox_of(&trial)).await?;
+    let until = tokio::time::Instant::now() + LOCKED;
+    let mut rounds = 0;
+    while tokio::time::Instant::now() < until {
+        let came = send(&trial, 4, 1, &stage.dice().fork(rounds)).await?;
+        ensure!(came.good == 0 && came.busy == 4, "while the inbox is locked: {came:?}");
+        rounds += 1;
+    }
     let admin = trial.place.admin();
     ensure!(wire::get(admin, "/livez").await? == 200, "a server that cannot store is still alive");
     ensure!(wire::get(admin, "/readyz").await? == 503, "a server that cannot store is not ready");
-    lock.await??;
+    lock.let_go()?;
     ready_again(&trial).await?;
-    let came = send(&trial, 8, 10, &stage.dice().fork(9)).await?;
+    let came = send(&trial, 8, 10, &stage.dice().fork(rounds)).await?;
     ensure!(came.good == 80, "after the lock: {came:?}");
     trial.provider.settle().await?;
     finish(&mut trial, &mut child).await
@@ -68,16 +77,14 @@ pub async fn inbox(stage: Stage) -> Result<()> {
 pub async fn work(stage: Stage) -> Result<()> {
     let mut trial = stage.trial(Tuning::default()).await?;
     let mut child = trial.start(None).await?.context("the server did not start")?;
-    let lock = tokio::spawn(outsider::lock(work_of(&trial), LOCKED));
-    tokio::time::sleep(PROBES[0]).await;
+    let lock = outsider::lock(work_of(&trial)).await?;
     let came = send(&trial, 8, 20, &stage.dice()).await?;
     ensure!(came.good == 160, "acks must go on while the work file is locked: {came:?}");
     ensure!(wire::get(trial.place.admin(), "/readyz").await? == 200, "what can be stored must be let in");
-    ensure!(!lock.is_finished(), "the sends took longer than the lock: this says nothing");
-    tokio::time::sleep(PROBES[1]).await;
+    until("the work file's writer waited in vain", || async { said(&trial, BUSY) >= IN_VAIN }).await?;
     let came = send(&trial, 4, 5, &stage.dice().fork(9)).await?;
     ensure!(came.good == 20, "acks must still go on: {came:?}");
-    lock.await??;
+    lock.let_go()?;
     finish(&mut trial, &mut child).await
 }
 
@@ -98,14 +105,25 @@ fn work_of(trial: &Trial) -> PathBuf {
 
 /// Recovery without hands, within the time that any caller would wait.
 async fn ready_again(trial: &Trial) -> Result<()> {
-    let until = tokio::time::Instant::now() + LOCKED;
-    while tokio::time::Instant::now() < until {
-        if wire::get(trial.place.admin(), "/readyz").await.is_ok_and(|s| s == 200) {
-            return Ok(());
+    let ready = || async { wire::get(trial.place.admin(), "/readyz").await.is_ok_and(|s| s == 200) };
+    until("the server is ready again", ready).await
+}
+
+/// Looks until it is so.
+async fn until<F: Future<Output = bool>>(what: &str, so: impl Fn() -> F) -> Result<()> {
+    let seen = async {
+        let mut looks = tokio::time::interval(LOOK);
+        while !so().await {
+            looks.tick().await;
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    bail!("not ready again within {LOCKED:?}")
+    };
+    tokio::time::timeout(PATIENCE, seen).await.with_context(|| format!("not within {PATIENCE:?}: {what}"))
+}
+
+/// Lines of the server's log that say so.
+fn said(trial: &Trial, words: &str) -> usize {
+    let text = std::fs::read_to_string(trial.place.log()).unwrap_or_default();
+    text.lines().filter(|line| line.contains(words)).count()
 }
 
 /// Distinct events from `senders` connections, `each` one after the other.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use rusqlite::Connection;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 /// For as long as one read transaction is open, and the pause after it.
 const READ: Duration = Duration::from_secs(3);
@@ -27,17 +27,27 @@ pub fn reader(file: PathBuf) -> JoinHandle<Result<()>> {
     })
 }
 
-/// Holds the write lock for `long`; waits its turn up to `long` before that.
-pub async fn lock(file: PathBuf, long: Duration) -> Result<()> {
-    let db = tokio::task::spawn_blocking(move || -> Result<_> {
+/// Longest wait for the lock: the server's own writer lets go between two groups.
+const TURN: Duration = Duration::from_secs(20);
+
+/// The write lock of a file, until it is let go.
+#[derive(Debug)]
+pub struct Lock(Connection);
+
+/// Takes the write lock.
+pub async fn lock(file: PathBuf) -> Result<Lock> {
+    let taken = tokio::task::spawn_blocking(move || -> Result<_> {
         let db = Connection::open(&file)?;
-        db.busy_timeout(long)?;
+        db.busy_timeout(TURN)?;
         db.execute("begin immediate", [])?;
-        Ok(db)
-    })
-    .await??;
-    let until = Instant::now() + long;
-    tokio::time::sleep_until(until).await;
-    db.execute("rollback", [])?;
-    Ok(())
+        Ok(Lock(db))
+    });
+    taken.await?
+}
+
+impl Lock {
+    pub fn let_go(self) -> Result<()> {
+        self.0.execute("rollback", [])?;
+        Ok(())
+    }
 }

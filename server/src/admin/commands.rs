@@ -10,27 +10,19 @@ use super::lists::{Named, event_no, find, request_no};
 use super::wire::Done;
 use super::{Admin, Problem};
 
-/// Characters of a reason; an audit is read by people.
-const REASON_MAX: usize = 1_000;
-
 /// Who and why. The token says that it is an operator; the name is what they call themselves.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
-    pub actor: String,
     #[serde(default)]
-    pub reason: String,
+    actor: String,
+    #[serde(default)]
+    reason: String,
 }
 
 impl Decision {
     pub fn who(self) -> Result<Who, Problem> {
-        if self.actor.trim().is_empty() || self.actor.chars().count() > REASON_MAX {
-            return Err(Problem::bad_request("`actor` must name who decides"));
-        }
-        if self.reason.chars().count() > REASON_MAX {
-            return Err(Problem::bad_request(format!("`reason` has more than {REASON_MAX} characters")));
-        }
-        Ok(Who { actor: self.actor, reason: self.reason })
+        Who::new(&self.actor, &self.reason).map_err(|unsaid| Problem::bad_request(unsaid.to_string()))
     }
 }
 

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use hookonce::view::{Page, Query, Raw, RequestRow};
 use hookonce_core::admit::{Admission, Origin, Submission, Verdict};
+use hookonce_core::coding;
 use hookonce_core::event::Mapped;
 use hookonce_core::id;
 use hookonce_core::identify::{Rule, items};
@@ -85,7 +86,7 @@ fn mapped_again(rule: &Rule, row: &RequestRow, raw: &Raw) -> Result<Vec<Mapped>,
         url: String::new(),
         headers: raw.headers.clone(),
         body: raw.body.clone(),
-        decoded: hookonce_http::decoded(&raw.headers, &raw.body).ok_or_else(|| still("its body cannot be decoded"))?,
+        decoded: coding::decoded(&raw.headers, &raw.body).ok_or_else(|| still("its body cannot be decoded"))?,
     };
     let wanted = row.item.and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
     let all = items(rule, &request).map_err(|e| still(&e.to_string()))?;

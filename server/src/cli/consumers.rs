@@ -9,7 +9,7 @@ use super::{Context, Failure, requests};
 #[command(before_help = "Examples:
   hookonce consumers list
   hookonce consumers pause app --reason 'deploying'
-  hookonce consumers resume app             also after a 410 has paused it")]
+  hookonce consumers resume app --reason 'deployed'    also after a 410 has paused it")]
 pub struct Args {
     #[command(subcommand)]
     what: What,

@@ -8,9 +8,9 @@ use super::{Context, Failure, requests};
 /// Dead letters: what was given up, and trying it again
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
-  hookonce dead list                       the oldest decisions first to make
-  hookonce dead retry evt_3v8q/app         one, from the beginning of its patience
-  hookonce dead list -o id | xargs -n1 hookonce dead retry")]
+  hookonce dead list                                   the oldest decisions first to make
+  hookonce dead retry evt_3v8q/app --reason mended     one, from the beginning of its patience
+  hookonce dead list -o id | xargs -n1 hookonce dead retry --reason mended")]
 pub struct Args {
     #[command(subcommand)]
     what: What,

@@ -7,8 +7,8 @@ use super::{Context, Failure, requests};
 /// Held events: accepted, and passed on only when somebody decides
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
-  hookonce held list                       what waits, and why
-  hookonce held release evt_3v8q           it goes on to its consumers
+  hookonce held list                                          what waits, and why
+  hookonce held release evt_3v8q --reason 'known sender'      it goes on to its consumers
   hookonce held drop evt_3v8q --reason 'replay of yesterday'")]
 pub struct Args {
     #[command(subcommand)]

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use reqwest::{Method, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
@@ -26,7 +27,7 @@ pub struct Remote {
 #[derive(Clone, Debug, clap::Args)]
 pub struct Reason {
     /// Why: stands in the audit for ever
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     reason: String,
     /// Who decides (default: the user's name)
     #[arg(long, value_name = "NAME")]

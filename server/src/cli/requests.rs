@@ -12,7 +12,7 @@ use crate::admin::wire::{Done, Request};
 #[command(before_help = "Examples:
   hookonce requests list --verdict refused       what did not get in, and why
   hookonce requests list --verdict unmapped      authentic, but the rules cannot map it
-  hookonce requests admit req_8hd2               map it again with today's rules")]
+  hookonce requests admit req_8hd2 --reason 'rule mended'     map it again with today's rules")]
 pub struct Args {
     #[command(subcommand)]
     what: What,

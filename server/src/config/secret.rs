@@ -62,6 +62,14 @@ impl Secret {
         })
     }
 
+    fn holds(&self, now: Micros) -> bool {
+        self.not_before.is_none_or(|from| from <= now) && !self.expired(now)
+    }
+
+    fn expired(&self, now: Micros) -> bool {
+        self.not_after.is_some_and(|end| end < now)
+    }
+
     fn plain(at: &Place, name: &str, value: Option<SecretString>) -> Secret {
         Secret {
             at: at.clone(),
@@ -105,6 +113,23 @@ fn unfit(section: &Section<'_>, secret: &Secret, error: &KeyError, reading: &Rea
 
 /// `secret = …` or `secrets = [ … ]` of a section. `None`: neither is written.
 pub fn read(section: &Section<'_>, reading: &Reading<'_>) -> Option<Secrets> {
+    let (found, at) = written(section, reading)?;
+    let signing = || found.iter().filter(|s| s.purpose == Use::Sign);
+    if signing().next().is_some() && signing().all(|s| !s.holds(reading.now)) {
+        missing(
+            section,
+            at,
+            "none of its secrets is valid now",
+            "add the one that the provider signs with now",
+            reading,
+        );
+    }
+    // Rotated out and gone: nothing is missing.
+    Some(Secrets(found.into_iter().filter(|s| s.value.is_some() || !s.expired(reading.now)).collect()))
+}
+
+/// All that is written, whether or not its time is over, and where.
+fn written<'a>(section: &Section<'a>, reading: &Reading<'_>) -> Option<(Vec<Secret>, &'a Place)> {
     let (one, many) = (section.entry("secret"), section.entry("secrets"));
     if let (Some(one), Some(many)) = (one, many) {
         section.problems().add(
@@ -115,25 +140,30 @@ pub fn read(section: &Section<'_>, reading: &Reading<'_>) -> Option<Secrets> {
     }
     match (one, many) {
         (None, None) => None,
-        (Some(one), _) => Some(Secrets(single(section, "secret", &one.node, reading).into_iter().collect())),
-        (None, Some(many)) => Some(list(section, &many.node, reading)),
+        (Some(one), _) => Some((single(section, "secret", &one.node, reading).into_iter().collect(), &one.node.at)),
+        (None, Some(many)) => Some((list(section, &many.node, reading), &many.node.at)),
     }
 }
 
 /// The key that a consumer signs with. `None`: not written, or not usable, and then it has been said.
 pub fn signing(section: &Section<'_>, reading: &Reading<'_>) -> Option<Keys> {
     let entry = section.entry("sign")?;
-    let secrets = Secrets(vec![single(section, "sign", &entry.node, reading)?]);
+    let secret = single(section, "sign", &entry.node, reading)?;
+    if !secret.holds(reading.now) {
+        let text = format!("the secret that `{}` signs with is not valid now", section.name);
+        section.problems().error(Code::MissingSecret, &entry.node.at, text, "name the one that holds now");
+    }
+    let secrets = Secrets(vec![secret]);
     match unusable(section, &STANDARD_WEBHOOKS_SCHEME, &secrets, reading) {
         Some(_) => None,
         None => Keys::new(&STANDARD_WEBHOOKS_SCHEME, &secrets.usable()).ok(),
     }
 }
 
-fn list(section: &Section<'_>, node: &Node, reading: &Reading<'_>) -> Secrets {
+fn list(section: &Section<'_>, node: &Node, reading: &Reading<'_>) -> Vec<Secret> {
     let Value::List(entries) = &node.value else {
         section.wrong::<()>("secrets", node, "a list: `[ { name = \"live\", env = \"…\" } ]`", node.value.noun());
-        return Secrets::default();
+        return Vec::new();
     };
     if entries.is_empty() {
         section.bad(&node.at, "`secrets` is empty", "list at least one secret, or write `verify = \"none\"`");
@@ -153,7 +183,7 @@ fn list(section: &Section<'_>, node: &Node, reading: &Reading<'_>) -> Secrets {
             section.bad(&node.at, text, "the name is how the record says which one matched: give each its own");
         }
     }
-    Secrets(found)
+    found
 }
 
 fn single(section: &Section<'_>, key: &str, node: &Node, reading: &Reading<'_>) -> Option<Secret> {
@@ -208,10 +238,6 @@ fn entry(section: &Section<'_>, reading: &Reading<'_>) -> Option<Secret> {
             return None;
         }
     };
-    if expired && value.is_none() {
-        // Rotated out and gone: nothing is missing.
-        return None;
-    }
     let name = name.map_or_else(|| origin.to_owned(), |n| n.value);
     Some(Secret { at, name, purpose, id, when, not_before, not_after, value })
 }

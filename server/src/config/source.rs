@@ -172,7 +172,7 @@ fn verification(
                 "write `secret = { env = \"NAME\" }` or `{ file = \"path\" }`",
             );
         }
-        return Verification::Missing { scheme: Box::new(scheme), why: "no secret is configured".to_owned() };
+        return Verification::Missing { scheme: Box::new(scheme), why: "no secret is there".to_owned() };
     };
     if let Some(entry) = entry.filter(|_| !secrets.0.iter().any(|s| s.purpose == Use::Sign)) {
         let hint = "a token of a handshake is never tried as a key: add the signing secret";

@@ -34,7 +34,7 @@ fn post(written: &meant::Consumer) -> Result<Post> {
 }
 
 /// Without the id that the store gives it.
-fn consumer(written: &meant::Consumer) -> Consumer {
+pub fn consumer(written: &meant::Consumer) -> Consumer {
     Consumer {
         id: 0,
         name: written.name.as_str().into(),

@@ -14,6 +14,7 @@ use hookonce_http::Ingest;
 use http::{HeaderName, HeaderValue};
 
 use super::sources::{self, Rules};
+use super::{changes, telemetry};
 use crate::config::{self, Config, Flags, meant};
 
 /// What stays as it was until the next start, in a form that can be compared.
@@ -66,14 +67,14 @@ impl Reload {
     pub async fn run(&self) {
         match self.again().await {
             Ok(said) => {
-                metrics::gauge!("hookonce_config_last_reload_successful").set(1.0);
+                telemetry::reloaded(Some(self.store.now()));
                 tracing::info!(sources = said.sources, "configuration reloaded");
                 for part in said.restart {
                     tracing::warn!(part, "this part has changed and takes effect at the next start only");
                 }
             }
             Err(why) => {
-                metrics::gauge!("hookonce_config_last_reload_successful").set(0.0);
+                telemetry::reloaded(None);
                 alarm::raise("config_reload_failed", &format!("nothing was changed: {why:#}"));
             }
         }
@@ -85,8 +86,12 @@ impl Reload {
             Err(report) => bail!("{}", report.render(false)),
         };
         let restart = self.fixed.changed(&Fixed::of(&config));
+        for change in changes::at_reload(&config, &self.rules.load_full(), &*self.store).await? {
+            tracing::info!("the configuration changes: {change}");
+        }
         let (doors, rules) = sources::sources(config.sources, &*self.store).await.context("sources")?;
         let sources = doors.len();
+        sources::alarm_troubles(&doors, self.store.now());
         self.rules.store(Arc::new(rules));
         self.ingest.replace_sources(doors);
         Ok(Said { sources, restart })

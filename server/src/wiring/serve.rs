@@ -10,7 +10,8 @@ use arc_swap::ArcSwap;
 use hookonce::engine::Engine;
 use hookonce::sqlite::SqliteStore;
 use hookonce::store::Store;
-use hookonce::{alarm, chance, sqlite};
+use hookonce::{chance, sqlite};
+use hookonce_core::time::Micros;
 use hookonce_http::{Ingest, Limits, Listener, Server, Source, Verification};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -18,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::reload::{Fixed, Reload};
-use super::{consumers, sources, telemetry};
+use super::{changes, consumers, sources, telemetry};
 use crate::admin::{self, Admin, Readiness, auth};
 use crate::config::{Config, Flags, meant};
 
@@ -46,6 +47,9 @@ pub async fn run(mut config: Config, flags: Flags, options: Options, say: Say<'_
     let metrics = telemetry::metrics()?;
     let mut signals = Signals::new()?;
     let store = open(&config.store, say).await?;
+    for change in changes::at_start(&config, &*store).await? {
+        say(&format!("change    {change}"));
+    }
     let (doors, rules) = sources::sources(std::mem::take(&mut config.sources), &*store).await?;
     let rules = Arc::new(ArcSwap::from_pointee(rules));
     let engine = Engine::start(store.clone(), consumers::posts(&config.consumers)?, Arc::new(chance::System)).await?;
@@ -58,7 +62,7 @@ pub async fn run(mut config: Config, flags: Flags, options: Options, say: Say<'_
         metrics,
     };
     let admin = open_admin(&config, admin).await?;
-    greet(&config, &doors, say);
+    greet(&config, &doors, store.now(), say);
     let (ingest, server) = open_doors(&config, &engine, doors)?;
     let reload = config.file.clone().map(|file| Reload {
         file,
@@ -69,6 +73,7 @@ pub async fn run(mut config: Config, flags: Flags, options: Options, say: Say<'_
         rules,
     });
     let reloading = tokio::spawn(on_hangup(reload, signal(SignalKind::hangup())?));
+    telemetry::reloaded(Some(store.now()));
     readiness.open();
     say("ready     (Ctrl-C stops, nothing is lost)");
 
@@ -84,6 +89,7 @@ pub async fn run(mut config: Config, flags: Flags, options: Options, say: Say<'_
         return Ok(ended);
     }
     readiness.drain();
+    telemetry::draining(true);
     say("draining  (a second signal ends it at once)");
     tokio::select! {
         () = drain(&options, server, engine) => {}
@@ -118,14 +124,11 @@ async fn open_admin(config: &Config, admin: Admin) -> Result<JoinHandle<std::io:
 }
 
 fn open_doors(config: &Config, engine: &Engine, doors: Vec<Source>) -> Result<(Arc<Ingest>, Server)> {
-    for door in doors.iter() {
-        if let Verification::Missing(why) = &door.verification {
-            alarm::raise("source_without_secret", &format!("source `{}` answers 503: {why}", door.name));
-        }
-    }
+    sources::alarm_troubles(&doors, engine.store().now());
     let listener = Listener::bind(config.ingest.listen)
         .with_context(|| format!("cannot listen on {} for webhooks", config.ingest.listen))?;
     hookonce_http::describe();
+    hookonce::gauges::describe();
     let ingest = Ingest::new(Arc::new(engine.inbox()), doors, limits(&config.ingest));
     Ok((ingest.clone(), Server::start(ingest, listener)))
 }
@@ -141,12 +144,12 @@ fn limits(written: &meant::Ingest) -> Limits {
     }
 }
 
-fn greet(config: &Config, doors: &[Source], say: Say<'_>) {
+fn greet(config: &Config, doors: &[Source], now: Micros, say: Say<'_>) {
     for door in doors {
-        let note = match door.verification {
-            Verification::Keys(_) => "",
-            Verification::None => "   not verified: anybody may send",
-            Verification::Missing(_) => "   answers 503: its secret is missing",
+        let note = match (&door.verification, door.verification.trouble(now)) {
+            (_, Some(why)) => format!("   answers 503: {why}"),
+            (Verification::None, None) => "   not verified: anybody may send".to_owned(),
+            _ => String::new(),
         };
         say(&format!("ingest    http://{}/in/{}{note}", config.ingest.listen, door.name));
     }

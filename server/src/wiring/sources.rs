@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
+use hookonce::alarm;
 use hookonce::store::Store;
 use hookonce_core::identify::Rule;
+use hookonce_core::time::Micros;
 use hookonce_http::{SignatureOver, Source, Verification};
 
 use crate::config::meant;
@@ -24,6 +26,15 @@ pub async fn sources(written: Vec<meant::Source>, store: &dyn Store) -> Result<(
         sources.push(source);
     }
     Ok((sources, rules))
+}
+
+/// A source that cannot verify answers 503. Said when that begins and not with the first event that is turned away.
+pub fn alarm_troubles(sources: &[Source], now: Micros) {
+    for source in sources {
+        if let Some(why) = source.verification.trouble(now) {
+            alarm::raise("source_without_secret", &format!("source `{}` answers 503: {why}", source.name));
+        }
+    }
 }
 
 fn source(written: meant::Source, number: i64) -> Source {

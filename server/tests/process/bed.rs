@@ -88,8 +88,14 @@ impl Bed {
     }
 
     pub fn start(&mut self, args: &[&str]) {
-        let command = self.command(&[&["serve", "--drain-delay", "0s"], args].concat());
-        self.begin(command);
+        self.start_and_hear(args);
+    }
+
+    /// The same; answers what was said until it was ready.
+    pub fn start_and_hear(&mut self, args: &[&str]) -> Vec<String> {
+        let at_once: &[&str] = if args.contains(&"--drain-delay") { &[] } else { &["--drain-delay", "0s"] };
+        let command = self.command(&[&["serve"], at_once, args].concat());
+        self.begin(command)
     }
 
     /// As `start`, but no file of the server may grow beyond so many KiB: a write that fails, for real.
@@ -101,26 +107,32 @@ impl Bed {
         self.begin(command);
     }
 
-    fn begin(&mut self, mut command: Command) {
+    fn begin(&mut self, mut command: Command) -> Vec<String> {
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the server");
         let pipe = child.stderr.take().expect("a pipe");
         let (send, said) = channel();
         std::thread::spawn(move || BufReader::new(pipe).lines().map_while(Result::ok).try_for_each(|l| send.send(l)));
         self.server = Some((child, said));
-        self.wait_for("ready     (");
+        self.hear("ready     (")
     }
 
     /// Waits for a line of the server's talk that begins or goes on with that.
     pub fn wait_for(&self, text: &str) -> String {
+        self.hear(text).pop().expect("the line that was waited for")
+    }
+
+    /// All lines up to that one.
+    pub fn hear(&self, text: &str) -> Vec<String> {
         let (_, said) = self.server.as_ref().expect("a running server");
         let end = Instant::now() + PATIENCE;
         let mut all = Vec::new();
         while let Ok(line) = said.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            if line.contains(text) {
-                return line;
-            }
+            let found = line.contains(text);
             all.push(line);
+            if found {
+                return all;
+            }
         }
         panic!("the server did not say `{text}`: {all:#?}");
     }
@@ -135,6 +147,15 @@ impl Bed {
     pub fn ended(&mut self) -> Option<i32> {
         let (mut child, _) = self.server.take().expect("a running server");
         child.wait().expect("an end").code()
+    }
+
+    /// What a scraper reads.
+    pub fn metrics(&self) -> String {
+        let mut stream = TcpStream::connect(self.admin).expect("the server listens");
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").expect("a request");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("an answer");
+        text
     }
 
     pub fn send(&self, source: &str, letter: &Letter) -> Answer {

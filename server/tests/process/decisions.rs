@@ -31,14 +31,14 @@ fn an_unmapped_request_waits_and_is_admitted_under_better_rules() {
     assert_eq!((bed.send("crm", &odd).status(), bed.send("crm", &odd).verdict()), (200, "unmapped"));
     let id = first(&bed.json(&["requests", "list", "--verdict", "unmapped"]), "id").expect("it is listed");
 
-    let out = bed.run(&["requests", "admit", &id]);
+    let out = bed.run(&["requests", "admit", &id, "--reason", "r"]);
     assert_eq!(out.status.code(), Some(6), "today's rules cannot map it either");
     bed.configure(&crm("$.Key"));
     bed.signal("HUP");
     bed.wait_for("configuration reloaded");
     let done = bed.json(&["requests", "admit", &id, "--reason", "the field was renamed"]);
     assert_eq!(done["verdicts"][0]["verdict"], "accepted", "{done}");
-    assert_eq!(bed.run(&["requests", "admit", &id]).status.code(), Some(6), "once decided, decided");
+    assert_eq!(bed.run(&["requests", "admit", &id, "--reason", "r"]).status.code(), Some(6), "once decided, decided");
 
     let event = first(&bed.json(&["events", "list"]), "id").expect("the event");
     let raw = bed.run(&["events", "raw", &event]);
@@ -53,9 +53,13 @@ fn an_unmapped_request_is_dropped_with_a_record() {
     let id = first(&bed.json(&["requests", "list", "--verdict", "unmapped"]), "id").expect("it is listed");
     assert_eq!(bed.json(&["requests", "drop", &id, "--reason", "noise"])["done"], "unmapped.drop");
     assert!(!bed.json(&["requests", "get", &id])["decided"].is_null());
-    assert_eq!(bed.run(&["requests", "drop", &id]).status.code(), Some(6));
-    assert_eq!(bed.run(&["requests", "drop", "req_zzzz"]).status.code(), Some(5));
-    assert_eq!(bed.run(&["requests", "drop", "evt_1"]).status.code(), Some(2), "an event is no request");
+    assert_eq!(bed.run(&["requests", "drop", &id, "--reason", "r"]).status.code(), Some(6));
+    assert_eq!(bed.run(&["requests", "drop", "req_zzzz", "--reason", "r"]).status.code(), Some(5));
+    assert_eq!(
+        bed.run(&["requests", "drop", "evt_1", "--reason", "r"]).status.code(),
+        Some(2),
+        "an event is no request"
+    );
 }
 
 #[test]
@@ -65,11 +69,38 @@ fn a_held_event_is_dropped_once() {
     bed.send("crm", &letter(r#"{"PrimaryKey":"1","Entity":"Patient","Action":"Update"}"#));
     let event = bed.until("the hold", |bed| first(&bed.json(&["held", "list"]), "event"));
     assert_eq!(bed.json(&["held", "drop", &event, "--reason", "a test"])["done"], "held.drop");
-    assert_eq!(bed.run(&["held", "release", &event]).status.code(), Some(6), "decided is decided");
+    assert_eq!(bed.run(&["held", "release", &event, "--reason", "r"]).status.code(), Some(6), "decided is decided");
+}
+
+/// S34: whatever changes something says why, to the CLI and to the API.
+#[test]
+fn s34_nothing_is_decided_without_a_reason() {
+    let mut bed = Bed::new(&crm("$.PrimaryKey"), &[("CRM", SECRET)]);
+    bed.start(&[]);
+    bed.send("crm", &letter(r#"{"PrimaryKey":"1","Entity":"Patient","Action":"Update"}"#));
+    bed.send("crm", &letter(r#"{"Entity":"x"}"#));
+    let event = bed.until("the hold", |bed| first(&bed.json(&["held", "list"]), "event"));
+    let unmapped = first(&bed.json(&["requests", "list", "--verdict", "unmapped"]), "id").expect("it is listed");
+    let commands: [&[&str]; 4] = [
+        &["held", "release", &event],
+        &["held", "drop", &event],
+        &["requests", "admit", &unmapped],
+        &["requests", "drop", &unmapped],
+    ];
+    for command in commands {
+        for reason in [&[][..], &["--reason", ""], &["--reason", "  "]] {
+            let out = bed.run(&[command, reason].concat());
+            let said = String::from_utf8_lossy(&out.stderr);
+            assert_eq!(out.status.code(), Some(2), "{command:?} {reason:?}: {said}");
+            assert!(said.contains("reason"), "{said}");
+        }
+    }
+    assert_eq!(first(&bed.json(&["held", "list"]), "event"), Some(event), "nothing was decided");
+    assert!(bed.json(&["requests", "get", &unmapped])["decided"].is_null());
 }
 
 /// A receiver that answers what it is told to.
-fn receiver(status: Arc<AtomicU16>, calls: Arc<AtomicUsize>) -> u16 {
+pub fn receiver(status: Arc<AtomicU16>, calls: Arc<AtomicUsize>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     std::thread::spawn(move || {
@@ -107,5 +138,5 @@ fn a_dead_letter_is_seen_and_tried_again() {
     status.store(204, Ordering::SeqCst);
     assert_eq!(bed.json(&["dead", "retry", &dead, "--reason", "mended"])["done"], "dead.retry");
     bed.until("its success", |bed| (bed.json(&["deliveries", "get", &dead])["state"] == "succeeded").then_some(()));
-    assert_eq!(bed.run(&["dead", "retry", &dead]).status.code(), Some(5), "it is not dead any more");
+    assert_eq!(bed.run(&["dead", "retry", &dead, "--reason", "r"]).status.code(), Some(5), "it is not dead any more");
 }

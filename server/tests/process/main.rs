@@ -3,4 +3,5 @@
 mod bed;
 mod decisions;
 mod life;
+mod metrics;
 mod reload;

@@ -74,3 +74,68 @@ fn a_rotated_signing_secret_of_a_consumer_needs_a_restart_and_is_named() {
     let said = bed.wait_for("next start only");
     assert!(said.contains("[consumers]"), "{said}");
 }
+
+/// Said when it begins, not with the first event that is turned away.
+#[test]
+fn a_source_that_loses_its_secret_is_an_alarm_at_once() {
+    let mut bed = Bed::new(&source(r#"{ name = "a", env = "A" }"#), &[("A", A)]);
+    bed.start(&[]);
+    for (secret, why) in [
+        (r#"{ name = "a", env = "GONE" }"#, "secret `a` is missing"),
+        (r#"{ name = "a", env = "A", not_after = "2020-12-31" }"#, "none of its secrets is valid now"),
+    ] {
+        bed.configure(&source(secret));
+        bed.signal("HUP");
+        let said = bed.wait_for("source_without_secret");
+        assert!(said.contains("`sw` answers 503") && said.contains(why), "{said}");
+        bed.wait_for("configuration reloaded");
+        assert_eq!(bed.send("sw", &letter(A, "msg_1")).status(), 503);
+    }
+    bed.configure(&source(r#"{ name = "a", env = "A" }"#));
+    bed.signal("HUP");
+    bed.wait_for("configuration reloaded");
+    assert_eq!(bed.send("sw", &letter(A, "msg_1")).verdict(), "accepted", "503 has used up nothing");
+}
+
+fn app(more: &str) -> String {
+    format!("[consumers.app]\nkind = \"http\"\nurl = \"http://127.0.0.1:9/\"\nallow_private = true\n{more}\n")
+}
+
+/// Rules, filters, who leaves, and what a beginning leaves out: before any of it is in force.
+#[test]
+fn what_a_change_touches_is_said_before() {
+    let head = source(r#"{ name = "a", env = "A" }"#);
+    let mut bed = Bed::new(&(head.clone() + &app("on = [\"sw/*\"]")), &[("A", A)]);
+    bed.start(&[]);
+    assert_eq!(bed.send("sw", &letter(A, "msg_1")).verdict(), "accepted");
+
+    bed.configure(&(head.clone() + "key = \"$.data.id\"\n" + &app("on = [\"sw/order.*\"]\nfrom = \"beginning\"")));
+    bed.signal("HUP");
+    for said in [
+        "source `sw`: its identity rule changes in `key`",
+        "at the next start: consumer `app`: `from` has no effect any more",
+        r#"at the next start: consumer `app`: `on` was ["sw/*"] and is ["sw/order.*"]"#,
+        "configuration reloaded",
+    ] {
+        bed.wait_for(said);
+    }
+    bed.signal("TERM");
+    assert_eq!(bed.ended(), Some(0));
+
+    let other = app("on = [\"sw/*\"]").replace("consumers.app", "consumers.late");
+    bed.configure(&(head + "key = \"$.type\"\n" + &other));
+    let said = bed.start_and_hear(&[]);
+    for change in [
+        "source `sw`: its identity rule changes in `key`",
+        "consumer `app` leaves: it is paused and keeps what it has not done",
+        "consumer `late` is new: events up to evt_1 are left out",
+    ] {
+        assert!(said.iter().any(|line| line.contains(change)), "`{change}` was not said: {said:#?}");
+    }
+    let consumers = bed.json(&["consumers", "list"]);
+    let standing = |name: &str| {
+        let rows = consumers.as_array().expect("a list");
+        rows.iter().find(|row| row["name"] == name).map(|row| row["state"].clone()).expect("it is listed")
+    };
+    assert_eq!((standing("app"), standing("late")), ("paused".into(), "live".into()));
+}

@@ -198,7 +198,7 @@ impl<'a> Deciding<'a, '_> {
             }
             Fresh::Copy { of } => {
                 self.event(entry, item, number, &Place { parent: Some(of), ..Place::default() });
-                self.requested(entry, item, number, "duplicate", of, None);
+                self.requested(entry, item, number, "duplicate", of, (None, None));
                 Verdict::Duplicate { of }
             }
         }
@@ -213,12 +213,10 @@ impl<'a> Deciding<'a, '_> {
                 } else if !counted {
                     self.plan.rows.seen(item);
                 }
-                self.requested(entry, item, number, "duplicate", of, None);
+                self.requested(entry, item, number, "duplicate", of, (None, None));
                 Verdict::Duplicate { of }
             }
-            Taken::Conflict { with, differs, store } => {
-                self.conflict(entry, item, number, known, (with, differs, store))
-            }
+            Taken::Conflict { with, differs, store } => self.conflict(entry, item, number, (with, differs, store)),
             Taken::Unknown { .. } => self.unknown(entry, item, number),
         }
     }
@@ -228,19 +226,15 @@ impl<'a> Deciding<'a, '_> {
         entry: &Entry<'a>,
         item: &'a Item,
         number: i64,
-        known: &Known,
         (with, differs, store): (EventNo, Differs, KeepBody),
     ) -> Verdict {
         match store {
             KeepBody::New => self.put_conflict(entry, item, differs, None),
-            KeepBody::Again => {
-                let same =
-                    known.conflicts.iter().find(|c| admit::counts(item, &c.fingerprint, &c.body_hash, known.rule));
-                self.plan.rows.again(item, same.map_or(item.fingerprint, |c| c.fingerprint));
-            }
+            KeepBody::Again(fingerprint) => self.plan.rows.again(item, fingerprint),
             KeepBody::Full => self.plan.full.push(with),
         }
-        self.requested(entry, item, number, "conflict", with, Some(differs.name()));
+        let content = (store.content(item), Some(differs.name()));
+        self.requested(entry, item, number, "conflict", with, content);
         Verdict::Conflict { with, differs, kept: store != KeepBody::Full }
     }
 
@@ -278,6 +272,7 @@ impl<'a> Deciding<'a, '_> {
             item,
             verdict: "unmapped",
             event: None,
+            fingerprint: None,
             provider_delivery: None,
             attempt_mark: None,
             reason: Some(reason),
@@ -293,7 +288,7 @@ impl<'a> Deciding<'a, '_> {
         number: i64,
         verdict: &'static str,
         event: EventNo,
-        reason: Option<&'static str>,
+        (fingerprint, reason): (Option<Hash>, Option<&'static str>),
     ) {
         let request = Request {
             id: number,
@@ -301,6 +296,7 @@ impl<'a> Deciding<'a, '_> {
             item: item.item,
             verdict,
             event: Some(event),
+            fingerprint,
             provider_delivery: item.provider_delivery.as_deref(),
             attempt_mark: item.attempt_mark.as_deref(),
             reason,

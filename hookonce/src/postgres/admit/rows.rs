@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash as Hashed;
 
 use hookonce_core::admit::{Differs, REQUEST_ROWS, Submission};
+use hookonce_core::coding;
 use hookonce_core::event::{Digest, EventNo, Hash, Item};
 use hookonce_core::time::Micros;
 
@@ -12,7 +13,6 @@ use crate::sql::call::{Arg, Stmt};
 use crate::sql::headers;
 use crate::sql::place::Place;
 use crate::sql::postgres as sql;
-use crate::sql::stored::inside;
 
 /// A statement and its columns.
 pub type Write<'r> = (&'static Stmt, Vec<Arg<'r>>);
@@ -83,12 +83,13 @@ impl<'a> Rows<'a> {
     }
 
     pub fn conflict(&mut self, s: &'a Submission, item: &'a Item, differs: Differs, event: Option<EventNo>) {
+        let (headers, body) = coding::alone(&s.headers, &s.body, item.span);
         let rows = &mut self.conflicts;
         rows.digest.push(&item.digest);
         rows.fingerprint.push(&item.fingerprint);
         rows.body_hash.push(&item.body_hash);
-        rows.headers.push(headers::encode(&s.headers));
-        rows.body.push(inside(&s.body, item.span));
+        rows.headers.push(headers::encode(&headers));
+        rows.body.push(body.to_vec());
         rows.differs.push(differs.name());
         rows.event.push(event);
     }
@@ -129,6 +130,8 @@ pub struct Request<'a> {
     pub item: u32,
     pub verdict: &'static str,
     pub event: Option<EventNo>,
+    /// Of a conflict: which of the kept contents it came with.
+    pub fingerprint: Option<Hash>,
     pub provider_delivery: Option<&'a str>,
     pub attempt_mark: Option<&'a str>,
     pub reason: Option<&'a str>,
@@ -142,6 +145,8 @@ struct Requests<'a> {
     source: Vec<&'a str>,
     verdict: Vec<&'a str>,
     event: Vec<Option<i64>>,
+    /// Empty: none.
+    fingerprint: Vec<Vec<u8>>,
     provider_delivery: Vec<Option<&'a str>>,
     attempt_mark: Vec<Option<&'a str>>,
     secret: Vec<Option<&'a str>>,
@@ -159,6 +164,7 @@ impl<'a> Requests<'a> {
         self.source.push(&s.source);
         self.verdict.push(row.verdict);
         self.event.push(row.event);
+        self.fingerprint.push(row.fingerprint.map(|hash| hash.to_vec()).unwrap_or_default());
         self.provider_delivery.push(row.provider_delivery);
         self.attempt_mark.push(row.attempt_mark);
         self.secret.push(s.secret.as_deref());
@@ -178,6 +184,7 @@ impl<'a> Requests<'a> {
             Arg::Texts(&self.source),
             Arg::Texts(&self.verdict),
             Arg::OptInts(&self.event),
+            Arg::Bytes(&self.fingerprint),
             Arg::OptTexts(&self.provider_delivery),
             Arg::OptTexts(&self.attempt_mark),
             Arg::OptTexts(&self.secret),
@@ -223,7 +230,7 @@ struct Conflicts<'a> {
     fingerprint: Vec<&'a [u8]>,
     body_hash: Vec<&'a [u8]>,
     headers: Vec<Vec<u8>>,
-    body: Vec<&'a [u8]>,
+    body: Vec<Vec<u8>>,
     differs: Vec<&'a str>,
     event: Vec<Option<i64>>,
 }
@@ -235,7 +242,7 @@ impl Conflicts<'_> {
             Arg::Blobs(&self.fingerprint),
             Arg::Blobs(&self.body_hash),
             Arg::Bytes(&self.headers),
-            Arg::Blobs(&self.body),
+            Arg::Bytes(&self.body),
             Arg::Texts(&self.differs),
             Arg::OptInts(&self.event),
             now,

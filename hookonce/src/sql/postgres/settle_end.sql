@@ -1,7 +1,7 @@
 -- Mirrors M4
 -- Mirrors M5
 -- Everything is taken from `gone`: a fenced head changes nothing. Under an isolation that reads an older snapshot who is
--- next may not be seen yet: then the router asks the lane again.
+-- next may not be seen yet: then the router asks the lane again. History is numbered and bounded (`$15`) as in `claim`.
 with gone as materialized (delete from hookonce.work w
   using unnest($1::int8[], $2::int8[], $3::bytea[], $4::int8[], $6::bool[], $7::text[], $8::int8[], $9::text[], $10::text[],
       $11::int8[], $12::int8[], $13::text[], $14::text[])
@@ -17,9 +17,13 @@ halted as (insert into hookonce.halted
     (id, seq, lane, consumer, event, generation, kind, reason, since, attempts, lost, epoch)
   select id, seq, lane, consumer, event, generation, kind, reason, (select now from clock), attempts, lost, epoch
   from gone where kind is not null),
+last as materialized (select g.id as delivery, l.id, l.no from gone g
+  cross join lateral (select a.id, a.no from hookonce.attempt a where a.delivery = g.id
+    order by a.delivery desc, a.id desc limit 1) l),
+replaced as (delete from hookonce.attempt a using last l where a.id = l.id and l.no >= $15),
 tried as (insert into hookonce.attempt (delivery, no, started, ended, outcome, detail)
-  select g.id, (select count(*) + 1 from hookonce.attempt a where a.delivery = g.id), g.started, g.ended, g.outcome, g.detail
-  from gone g),
+  select g.id, coalesce(l.no, 0) + 1, g.started, g.ended, g.outcome, g.detail
+  from gone g left join last l on l.delivery = g.id),
 next as (insert into hookonce.work (seq, id, lane, event, consumer, generation, repeat, due, decided)
   select d.seq, d.id, d.lane, d.event, d.consumer, d.generation, d.repeat, (select now from clock), d.decided
   from gone g

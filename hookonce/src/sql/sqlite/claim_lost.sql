@@ -1,4 +1,5 @@
--- Nobody else will write the history of a run that never came back.
-insert into hookonce_attempt (delivery, no, started, ended, outcome, detail)
-values (?1, (select count(*) + 1 from hookonce_attempt where delivery = ?1), ?2, ?3, 'lost',
+-- Nobody else will write the history of a run that never came back. Numbered and bounded (?4) as `settle_tried` does it.
+insert or replace into hookonce_attempt (rowid, delivery, no, started, ended, outcome, detail)
+values ((select iif(no >= ?4, rowid, null) from hookonce_attempt where delivery = ?1 order by rowid desc limit 1),
+  ?1, coalesce((select no from hookonce_attempt where delivery = ?1 order by rowid desc limit 1), 0) + 1, ?2, ?3, 'lost',
   'the lease ended without an outcome')

@@ -4,6 +4,7 @@ use hookonce_core::admit::{
     Admission, Beside, CONFLICT_BODIES, Differs, Fresh, KeepBody, Known, KnownConflict, Origin, REQUEST_ROWS,
     Submission, Taken, Verdict, aside, taken, variant,
 };
+use hookonce_core::coding;
 use hookonce_core::event::{EventNo, HoldReason, Item, Mapped};
 use hookonce_core::time::Micros;
 
@@ -60,8 +61,7 @@ impl Admitting<'_> {
             }
             Fresh::Copy { of } => {
                 self.admit_event(item, 0, "copy", Some(of), None);
-                self.admit_request(item, "duplicate", of, None);
-                Verdict::Duplicate { of }
+                self.duplicate(item, of)
             }
         }
     }
@@ -74,21 +74,25 @@ impl Admitting<'_> {
                 } else {
                     admit_seen(self.rows, item, self.now);
                 }
-                self.admit_request(item, "duplicate", of, None);
-                Verdict::Duplicate { of }
+                self.duplicate(item, of)
             }
-            Taken::Conflict { with, differs, store } => self.conflict(item, known, with, differs, store),
+            Taken::Conflict { with, differs, store } => self.conflict(item, with, differs, store),
             Taken::Unknown { .. } => self.unknown(item),
         }
     }
 
-    fn conflict(&mut self, item: &Item, known: &Known, with: EventNo, differs: Differs, store: KeepBody) -> Verdict {
+    fn conflict(&mut self, item: &Item, with: EventNo, differs: Differs, store: KeepBody) -> Verdict {
         match store {
             KeepBody::New => self.admit_conflict(item, differs, None),
-            KeepBody::Again => admit_conflict_again(self.rows, item, known, self.now),
+            KeepBody::Again(fingerprint) => admit_conflict_again(self.rows, item, fingerprint, self.now),
             KeepBody::Full => {}
         }
-        self.admit_request(item, "conflict", with, Some(differs.name().to_owned()));
+        let reason = Some(differs.name().to_owned());
+        self.admit_request(
+            item,
+            with,
+            Request { fingerprint: store.content(item), ..self.request(item.item, "conflict", reason) },
+        );
         Verdict::Conflict { with, differs, kept: store != KeepBody::Full }
     }
 
@@ -157,12 +161,13 @@ impl Admitting<'_> {
     }
 
     fn admit_conflict(&mut self, item: &Item, differs: Differs, event: Option<EventNo>) {
+        let (headers, body) = coding::alone(&self.s.headers, &self.s.body, item.span);
         self.rows.conflict.put(Conflict {
             digest: item.digest,
             fingerprint: item.fingerprint,
             body_hash: item.body_hash,
-            headers: super::headers(&self.s.headers),
-            body: own_bytes(self.s, item.span),
+            headers: super::headers(&headers),
+            body: body.to_vec(),
             differs: differs.name().into(),
             first_seen: self.now,
             last_seen: self.now,
@@ -171,12 +176,16 @@ impl Admitting<'_> {
         });
     }
 
-    fn admit_request(&mut self, item: &Item, verdict: &str, event: EventNo, reason: Option<String>) {
+    fn duplicate(&mut self, item: &Item, of: EventNo) -> Verdict {
+        self.admit_request(item, of, self.request(item.item, "duplicate", None));
+        Verdict::Duplicate { of }
+    }
+
+    fn admit_request(&mut self, item: &Item, event: EventNo, row: Request) {
         if requests_of(self.rows, event) >= REQUEST_ROWS {
             return;
         }
         let (provider_delivery, attempt_mark) = (item.provider_delivery.clone(), item.attempt_mark.clone());
-        let row = self.request(item.item, verdict, reason);
         self.rows.request.put(Request { event: Some(event), provider_delivery, attempt_mark, ..row });
     }
 
@@ -189,6 +198,7 @@ impl Admitting<'_> {
             at: self.now,
             verdict: verdict.into(),
             event: None,
+            fingerprint: None,
             provider_delivery: None,
             attempt_mark: None,
             secret: self.s.secret.as_deref().map(str::to_owned),
@@ -269,10 +279,8 @@ fn admit_conflict_seen(rows: &mut Rows, item: &Item, of: EventNo, now: Micros) {
     seen_again(row, now);
 }
 
-fn admit_conflict_again(rows: &mut Rows, item: &Item, known: &Known, now: Micros) {
-    let same = |c: &Conflict| hookonce_core::admit::counts(item, &c.fingerprint, &c.body_hash, known.rule);
-    let row = rows.conflict.values_mut().find(|c| c.digest == item.digest && same(c));
-    seen_again(row, now);
+fn admit_conflict_again(rows: &mut Rows, item: &Item, fingerprint: [u8; 32], now: Micros) {
+    seen_again(rows.conflict.get_mut(&(item.digest, fingerprint)), now);
 }
 
 fn seen_again(row: Option<&mut Conflict>, now: Micros) {
@@ -326,12 +334,6 @@ fn origin(s: &Submission) -> &'static str {
         Origin::Receive => "receive",
         Origin::Admit { .. } => "admit",
     }
-}
-
-/// The item's own bytes: its span, or the whole body where that does not fit.
-fn own_bytes(s: &Submission, span: Option<(u64, u64)>) -> Vec<u8> {
-    let range = span.and_then(|(start, end)| Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
-    range.and_then(|range| s.body.get(range)).unwrap_or(&s.body).to_vec()
 }
 
 fn number(n: u64) -> i64 {

@@ -1,23 +1,25 @@
 //! Claims, renewals and releases on the model.
 
 use hookonce_core::claim::{self, Ask, Claimed, LOST_QUIET};
+use hookonce_core::consumer::Standing;
 use hookonce_core::lease::{self, Lease};
+use hookonce_core::settle;
 use hookonce_core::time::Micros;
 
 use super::rows::{Attempt, Rows, Work};
 
 /// The verb: due rows under a new lease each.
 pub fn claim(rows: &mut Rows, ask: &Ask, now: Micros) -> Vec<Claimed> {
-    if paused(rows, ask.consumer) {
+    if standing(rows, ask.consumer).is_some_and(|standing| !standing.works()) {
         return Vec::new();
     }
     let due = claim_due(rows, ask, now);
     due.into_iter().zip(&ask.tokens).filter_map(|(seq, token)| claim_take(rows, ask, seq, *token, now)).collect()
 }
 
-/// Whoever is paused gets nothing; what it owes is kept as it is.
-fn paused(rows: &Rows, consumer: i64) -> bool {
-    super::definitions(rows).get(&consumer).is_some_and(|c| c.state == "paused")
+/// Whoever is paused or left gets nothing; what it owes is kept as it is.
+pub fn standing(rows: &Rows, consumer: i64) -> Option<Standing> {
+    super::definitions(rows).get(&consumer).and_then(|c| Standing::parse(&c.state))
 }
 
 /// Mirror M3: due rows, oldest first; rows that must run with nothing beside them only for a claim of their own.
@@ -67,12 +69,18 @@ fn claimed(work: &Work, token: lease::Token, store: i64, cancel: bool, now: Micr
 /// The history of a lease that ended without an outcome: nobody else will write it.
 fn claim_lost(rows: &mut Rows, delivery: i64, until: Micros, now: Micros) {
     let detail = "the lease ended without an outcome".to_owned();
-    let no = attempts_of(rows, delivery) + 1;
-    rows.attempt.put(Attempt { delivery, no, started: until, ended: now, outcome: "lost".into(), detail });
+    tried(rows, Attempt { delivery, no: 0, started: until, ended: now, outcome: "lost".into(), detail });
 }
 
-pub fn attempts_of(rows: &Rows, delivery: i64) -> i64 {
-    rows.attempt.range((delivery, i64::MIN)..=(delivery, i64::MAX)).count() as i64
+/// The next row of a delivery's history, which gets its number here.
+pub fn tried(rows: &mut Rows, row: Attempt) {
+    let last = rows.attempt.range((row.delivery, i64::MIN)..=(row.delivery, i64::MAX)).next_back();
+    let last = last.map_or(0, |((_, no), _)| *no);
+    let (no, replaces) = settle::history(last);
+    if replaces {
+        rows.attempt.remove(&(row.delivery, last));
+    }
+    rows.attempt.put(Attempt { no, ..row });
 }
 
 /// Mirror M4: the fence.

@@ -1,6 +1,7 @@
 //! What a person decides, on the model: the change and its audit row in one go.
 
 use hookonce_core::command::{self, Back, Command, Refused, Who};
+use hookonce_core::consumer::Standing;
 use hookonce_core::delivery::HaltKind;
 use hookonce_core::time::Micros;
 
@@ -14,8 +15,8 @@ pub fn command(rows: &mut Rows, command: &Command, who: &Who, now: Micros) -> Re
         Command::HeldRelease { event } => held(rows, *event, true, &said(command, who, *event), now),
         Command::HeldDrop { event } => held(rows, *event, false, &said(command, who, *event), now),
         Command::UnmappedDrop { id } => unmapped_drop(rows, *id, &said(command, who, *id), now),
-        Command::ConsumerPause { consumer } => state(rows, *consumer, "paused", &said(command, who, *consumer), now),
-        Command::ConsumerResume { consumer } => state(rows, *consumer, "live", &said(command, who, *consumer), now),
+        Command::ConsumerPause { consumer } => stand(rows, *consumer, true, &said(command, who, *consumer), now),
+        Command::ConsumerResume { consumer } => stand(rows, *consumer, false, &said(command, who, *consumer), now),
     }
 }
 
@@ -104,14 +105,16 @@ fn unmapped_drop(rows: &mut Rows, id: i64, said: &Said<'_>, now: Micros) -> Resu
     Ok(said.in_inbox(rows, now))
 }
 
-fn state(rows: &mut Rows, consumer: i64, to: &str, said: &Said<'_>, now: Micros) -> Result<i64, Refused> {
-    let key = super::definitions(rows).get(&consumer).map(|c| ((c.id, c.number), c.state == to));
-    let (key, already) = key.ok_or(Refused::NotFound)?;
-    if already {
-        return Err(Refused::State);
-    }
-    if let Some(row) = rows.consumer.get_mut(&key) {
-        row.state = to.to_owned();
-    }
+fn stand(rows: &mut Rows, consumer: i64, paused: bool, said: &Said<'_>, now: Micros) -> Result<i64, Refused> {
+    let to = command::stand(super::claim::standing(rows, consumer), paused)?;
+    command_state(rows, consumer, to);
     Ok(said.in_work(rows, now))
+}
+
+/// Of the definition in force.
+pub fn command_state(rows: &mut Rows, consumer: i64, to: Standing) {
+    let newest = super::definitions(rows).get(&consumer).map(|c| (c.id, c.number));
+    if let Some(row) = newest.and_then(|key| rows.consumer.get_mut(&key)) {
+        row.state = to.name().to_owned();
+    }
 }

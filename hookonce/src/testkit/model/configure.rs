@@ -1,10 +1,12 @@
 //! Configuration on the model: consumers get their ids, new definitions a number and a pass row.
 
-use hookonce_core::consumer::{Consumer, From};
+use hookonce_core::consumer::{Consumer, From, Standing};
 use hookonce_core::route::Routing;
 use hookonce_core::time::Micros;
 
 use super::rows::{self, Pass, Rows, Rule};
+use crate::sql::definition;
+use crate::view::{Configured, Defined};
 
 /// The verb. The same definitions again change nothing.
 pub fn configure(rows: &mut Rows, consumers: Vec<Consumer>, now: Micros) -> Routing {
@@ -16,6 +18,7 @@ pub fn configure(rows: &mut Rows, consumers: Vec<Consumer>, now: Micros) -> Rout
         .map(|consumer| Consumer { id: configure_consumer(rows, &consumer, number), ..consumer })
         .collect();
     named.sort_by_key(|c| c.id);
+    configure_stand(rows, &named);
     rows.counters.config = named.iter().filter_map(|c| newest(rows, c.id)).collect();
     let changed = last.is_none() || rows.counters.config != before;
     if changed {
@@ -24,13 +27,24 @@ pub fn configure(rows: &mut Rows, consumers: Vec<Consumer>, now: Micros) -> Rout
     Routing { config: if changed { number } else { number - 1 }, consumers: named }
 }
 
+/// Who is not listed any more is handed nothing; who is back goes on as it was.
+fn configure_stand(rows: &mut Rows, named: &[Consumer]) {
+    let listed = |id: i64| named.iter().any(|c| c.id == id);
+    let all: Vec<i64> = super::definitions(rows).into_keys().collect();
+    for id in all {
+        if let Some(standing) = super::claim::standing(rows, id) {
+            super::command::command_state(rows, id, Standing { listed: listed(id), ..standing });
+        }
+    }
+}
+
 fn newest(rows: &Rows, id: i64) -> Option<(i64, i64)> {
     super::definitions(rows).get(&id).map(|c| (c.id, c.number))
 }
 
 /// The id is the name's; a definition that differs from the newest one is a row more.
 fn configure_consumer(rows: &mut Rows, consumer: &Consumer, number: i64) -> i64 {
-    let definition = definition(consumer);
+    let definition = definition::text(consumer);
     let known = super::definitions(rows).into_values().find(|c| c.name == *consumer.name).cloned();
     let same = known.as_ref().is_some_and(|c| c.definition == definition);
     let id = known.as_ref().map_or_else(|| next_id(rows), |c| c.id);
@@ -59,10 +73,6 @@ fn begins(rows: &Rows, from: From) -> i64 {
     }
 }
 
-fn definition(consumer: &Consumer) -> String {
-    format!("{:?}", Consumer { id: 0, ..consumer.clone() })
-}
-
 /// Same position, new configuration. It lists whom the last one listed: those stand where it stands.
 fn configure_pass(rows: &mut Rows, last: Option<Pass>, number: i64, now: Micros) {
     let main = rows.pass.values().rev().find(|p| p.own.is_none()).cloned();
@@ -80,4 +90,19 @@ pub fn rule(rows: &mut Rows, source: &str, definition: &str, now: Micros) -> i64
     let number = super::after(&rows.rule);
     rows.rule.put(Rule { number, source: source.into(), definition: definition.into(), last_used: now });
     number
+}
+
+/// What was configured last.
+pub fn configured(rows: &Rows) -> Configured {
+    let defined = |c: &rows::Consumer| Defined {
+        name: c.name.clone(),
+        listed: Standing::parse(&c.state).is_none_or(|standing| standing.listed),
+        definition: c.definition.clone(),
+    };
+    let mut consumers: Vec<Defined> = super::definitions(rows).into_values().map(defined).collect();
+    consumers.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut by_use: Vec<&Rule> = rows.rule.values().collect();
+    by_use.sort_by_key(|rule| (rule.last_used, rule.number));
+    let rules = by_use.into_iter().map(|rule| (rule.source.clone(), rule.definition.clone())).collect();
+    Configured { consumers, rules, newest: rows.event.last_key_value().map(|(id, _)| *id) }
 }

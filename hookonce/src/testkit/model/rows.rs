@@ -24,7 +24,8 @@ id: i64, target: String, headers: Vec<u8>, body: Vec<u8> }
 
 table! { Request = "request" in Inbox by i64 = |r| r.id;
 id: i64, payload: Option<i64>, item: Option<i64>, source: String, at: i64, verdict: String, event: Option<i64>,
-provider_delivery: Option<String>, attempt_mark: Option<String>, secret: Option<String>, reason: Option<String> }
+fingerprint: Option<[u8; 32]>, provider_delivery: Option<String>, attempt_mark: Option<String>, secret: Option<String>,
+reason: Option<String> }
 
 table! { Conflict = "conflict" in Inbox by ([u8; 16], [u8; 32]) = |r| (r.digest, r.fingerprint);
 digest: [u8; 16], fingerprint: [u8; 32], body_hash: [u8; 32], headers: Vec<u8>, body: Vec<u8>, differs: String,
@@ -81,9 +82,6 @@ decided: Option<i64>, delivery: Option<i64> }
 table! { Attempt = "attempt" in Work by (i64, i64) = |r| (r.delivery, r.no);
 delivery: i64, no: i64, started: i64, ended: i64, outcome: String, detail: String }
 
-table! { ConsumerTally = "consumer_tally" in Work by i64 = |r| r.id;
-id: i64, at: i64, counts: String }
-
 table! { WorkAudit = "audit" in Work by i64 = |r| r.id;
 id: i64, at: i64, actor: String, action: String, target: String, reason: String, detail: String,
 prev: Vec<u8>, hash: Vec<u8> }
@@ -110,7 +108,6 @@ pub struct Rows {
     pub hold: Table<Hold>,
     pub requeue: Table<Requeue>,
     pub attempt: Table<Attempt>,
-    pub consumer_tally: Table<ConsumerTally>,
     pub work_audit: Table<WorkAudit>,
     pub counters: Counters,
 }
@@ -138,7 +135,6 @@ macro_rules! each_table {
         $f!(hold);
         $f!(requeue);
         $f!(attempt);
-        $f!(consumer_tally);
         $f!(work_audit);
     };
 }

@@ -5,7 +5,7 @@ use hookonce_core::lane::{self, Place};
 use hookonce_core::settle::{Ending, How, Settled};
 use hookonce_core::time::Micros;
 
-use super::claim::{attempts_of, holds};
+use super::claim::{holds, tried};
 use super::rows::{Attempt, Halted, Rows, Work};
 
 /// The verb, without the claim that may share its commit.
@@ -91,14 +91,15 @@ fn settle_halt(rows: &mut Rows, ending: &Ending, work: &Work, kind: HaltKind, re
 
 fn settle_tried(rows: &mut Rows, ending: &Ending) {
     let attempt = &ending.attempt;
-    rows.attempt.put(Attempt {
+    let row = Attempt {
         delivery: ending.id,
-        no: attempts_of(rows, ending.id) + 1,
+        no: 0,
         started: attempt.started,
         ended: attempt.started.saturating_add(attempt.took),
         outcome: attempt.outcome.into(),
         detail: attempt.detail.clone(),
-    });
+    };
+    tried(rows, row);
 }
 
 /// Mirror M5: the next of a lane gets its work row. A delivery without a lane has nobody behind it.

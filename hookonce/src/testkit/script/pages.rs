@@ -122,9 +122,10 @@ fn queries(rows: &Rows) -> Vec<Query> {
     all.extend(STATES.map(|state| deliveries(Some(state), None, None)));
     all.extend([deliveries(None, Some(event), None), deliveries(None, None, Some(delivery))]);
     all.extend([Query::Event { id: event }, Query::EventRaw { id: event }, Query::Delivery { id: delivery }]);
-    all.extend([Query::Why { event }, Query::Consumers, Query::Tally, Query::Unmapped { id: unmapped }]);
+    all.extend([Query::Why { event }, Query::Consumers, Query::Configured, Query::Tally, Query::Unmapped { id: unmapped }]);
     all.push(Query::Request { id: request });
     all.extend([Query::Dead { after: None, limit: 5 }, Query::Held { after: None, limit: 5 }]);
+    all.extend(rows.request.keys().rev().take(5).map(|id| Query::RequestRaw { id: *id }));
     all.push(Query::Requests { source: None, verdict: None, after: None, limit: 20 });
     all.push(Query::Requests { source: Some("gh".into()), verdict: Some("duplicate".into()), after: None, limit: 5 });
     all

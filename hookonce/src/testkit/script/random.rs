@@ -284,6 +284,7 @@ fn settle(dice: &mut Dice, runner: &Runner<'_>, rows: &Rows) -> String {
         "discarded",
         "snoozed 5s",
         "untried 1s",
+        "deferred 30s",
         "",
     ];
     let name = names::delivery(rows, run.event, run.consumer);

@@ -80,7 +80,8 @@ pub fn written(micros: Micros) -> String {
     }
 }
 
-/// How a run came out: `succeeded`, `failed [after=60s]`, `snoozed 5s`, `discarded`, `parked`, `dead`, `untried 5s`.
+/// How a run came out: `succeeded`, `failed [after=60s]`, `snoozed 5s`, `discarded`, `parked`, `dead`, `untried 5s`,
+/// `deferred 60s`.
 pub fn outcome(line: &Line) -> Result<Option<Outcome>, String> {
     let reason = line.option("reason").unwrap_or("because").to_owned();
     Ok(Some(match line.words.iter().find(|w| OUTCOMES.contains(&w.as_str())).map(String::as_str) {
@@ -90,9 +91,10 @@ pub fn outcome(line: &Line) -> Result<Option<Outcome>, String> {
         Some("discarded") => Outcome::Discard(reason),
         Some("parked") => Outcome::Park(reason),
         Some("dead") => Outcome::Dead(reason),
+        Some("deferred") => Outcome::Deferred { reason, after: Some(line.time()?) },
         Some("untried") => Outcome::Untried { delay: line.time()? },
         _ => return Ok(None),
     }))
 }
 
-const OUTCOMES: [&str; 7] = ["succeeded", "failed", "snoozed", "discarded", "parked", "dead", "untried"];
+const OUTCOMES: [&str; 8] = ["succeeded", "failed", "snoozed", "discarded", "parked", "dead", "untried", "deferred"];

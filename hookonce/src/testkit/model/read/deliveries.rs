@@ -1,5 +1,6 @@
 //! Deliveries with their derived state, and consumers with what they owe.
 
+use hookonce_core::consumer::Standing;
 use hookonce_core::delivery::State;
 use hookonce_core::time::Micros;
 
@@ -98,7 +99,7 @@ fn consumer(rows: &Rows, c: &crate::testkit::model::rows::Consumer, now: Micros)
     ConsumerRow {
         id: c.id,
         name: c.name.clone(),
-        state: c.state.clone(),
+        state: Standing::parse(&c.state).map_or_else(|| c.state.clone(), |standing| standing.shown().to_owned()),
         pos: route::route_cursor(rows, c.id),
         ready: owed().filter(|w| !leased(w) && w.attempts == 0).count() as i64,
         processing: owed().filter(leased).count() as i64,

@@ -1,9 +1,11 @@
 //! What people and workers read of the model: the straight way, over all rows.
 
 use bytes::Bytes;
+use hookonce_core::coding;
+use hookonce_core::request::Headers;
 use hookonce_core::time::Micros;
 
-use super::rows::{Event, Rows};
+use super::rows::{Event, Payload, Rows};
 use crate::store::EventView;
 use crate::view::{PAGE_MAX, Page, Query, Raw, WALK_MAX};
 
@@ -44,6 +46,7 @@ pub fn read(rows: &Rows, query: &Query, now: Micros) -> Page {
         }
         Query::Held { after, limit } => Page::Held(first(events::held(rows, *after), *limit)),
         Query::Consumers => Page::Consumers(deliveries::consumers(rows, now)),
+        Query::Configured => Page::Configured(super::configure::configured(rows)),
         Query::Tally => Page::Tally(tally(rows)),
         Query::Why { event } => events::why(rows, *event, now).map_or(Page::None, |why| Page::Why(Box::new(why))),
     }
@@ -101,13 +104,15 @@ fn raw(rows: &Rows, id: i64) -> Option<Raw> {
     let event = rows.event.get(&id)?;
     let payload = rows.payload.get(&event.payload)?;
     let headers = super::decoded(&payload.headers);
-    Some(Raw { target: payload.target.clone(), headers, body: item_bytes(rows, event)? })
+    let body = item_bytes(event, payload, &headers)?;
+    Some(Raw { target: payload.target.clone(), headers, body })
 }
 
 /// An event with the bytes of its item.
 pub fn event_view(rows: &Rows, id: i64) -> Option<EventView> {
     let event = rows.event.get(&id)?;
     let payload = rows.payload.get(&event.payload)?;
+    let headers = super::decoded(&payload.headers);
     Some(EventView {
         id,
         source: event.source.clone(),
@@ -120,17 +125,14 @@ pub fn event_view(rows: &Rows, id: i64) -> Option<EventView> {
         aggregate: event.aggregate.clone(),
         version: event.version.clone(),
         received: event.received,
-        headers: super::decoded(&payload.headers),
-        body: item_bytes(rows, event)?,
+        body: item_bytes(event, payload, &headers)?,
+        headers,
         part: event.span_start.is_some(),
     })
 }
 
-fn item_bytes(rows: &Rows, event: &Event) -> Option<Bytes> {
-    let body = &rows.payload.get(&event.payload)?.body;
-    let range = match (event.span_start, event.span_end) {
-        (Some(start), Some(end)) => usize::try_from(start).ok()?..usize::try_from(end).ok()?,
-        _ => 0..body.len(),
-    };
-    body.get(range).map(Bytes::copy_from_slice)
+fn item_bytes(event: &Event, payload: &Payload, headers: &Headers) -> Option<Bytes> {
+    let span = event.span_start.zip(event.span_end);
+    let span = span.map(|(start, end)| (start.unsigned_abs(), end.unsigned_abs()));
+    coding::item(headers, &Bytes::copy_from_slice(&payload.body), span)
 }

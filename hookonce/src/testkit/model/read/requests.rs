@@ -2,7 +2,7 @@
 
 use hookonce_core::id::{self, Named};
 
-use crate::testkit::model::rows::{Conflict, Event, Request, Rows, Sample};
+use crate::testkit::model::rows::{Event, Request, Rows, Sample};
 use crate::view::{Raw, Reached, RequestRow};
 
 pub fn list(
@@ -109,16 +109,15 @@ pub fn raw(rows: &Rows, id: i64) -> Option<Raw> {
         return Some(Raw { target: s.target.clone(), headers, body: s.body.clone().into() });
     }
     let request = rows.request.get(&id)?;
-    let Some(payload) = request.payload.and_then(|id| rows.payload.get(&id)) else { return conflict(rows, request) };
+    let Some(payload) = request.payload.and_then(|id| rows.payload.get(&id)) else { return conflicting(rows, request) };
     let headers = super::super::decoded(&payload.headers);
     Some(Raw { target: payload.target.clone(), headers, body: payload.body.clone().into() })
 }
 
-/// The conflict row that this request made.
-fn conflict(rows: &Rows, request: &Request) -> Option<Raw> {
-    let event = request.event.filter(|_| request.verdict == "conflict").and_then(|id| rows.event.get(&id))?;
-    let made = |c: &&Conflict| c.digest == event.digest && c.first_seen == request.at;
-    let conflict = rows.conflict.values().find(made)?;
-    let headers = super::super::decoded(&conflict.headers);
-    Some(Raw { target: String::new(), headers, body: conflict.body.clone().into() })
+/// Which of the contents that are kept for its key it came with.
+fn conflicting(rows: &Rows, request: &Request) -> Option<Raw> {
+    let digest = rows.event.get(&request.event?)?.digest;
+    let kept = rows.conflict.get(&(digest, request.fingerprint?))?;
+    let headers = super::super::decoded(&kept.headers);
+    Some(Raw { target: String::new(), headers, body: kept.body.clone().into() })
 }

@@ -1,0 +1,2 @@
+-- The end of the log.
+select max(id) from hookonce_event
