@@ -151,6 +151,16 @@ mod postgres {
     }
 
     #[test]
+    fn m1_a_digest_is_known_and_a_copy_counts() {
+        run(1);
+    }
+
+    #[test]
+    fn m2_what_stands_beside_a_new_key() {
+        run(2);
+    }
+
+    #[test]
     fn m3_due_and_lost() {
         run(3);
     }
@@ -167,7 +177,7 @@ mod postgres {
 
     #[test]
     fn headers_and_the_list_agree() {
-        super::headers_and_the_list_agree("postgres", ALL, &[3, 4, 5]);
+        super::headers_and_the_list_agree("postgres", ALL, &[1, 2, 3, 4, 5]);
     }
 
     #[test]
@@ -177,6 +187,15 @@ mod postgres {
     }
 
     const LACKS: &[super::Lack] = &[
+        ("admit_keys", "l.rule <> excluded.rule and ", ""),
+        ("admit_keys", "l.fingerprint = excluded.fingerprint", "false"),
+        ("admit_keys", "greatest(l.last_seen, excluded.last_seen)", "excluded.last_seen"),
+        ("admit_seen", "l.seen + u.copies", "l.seen + 1"),
+        ("admit_seen", "greatest(l.last_seen, $3)", "$3"),
+        ("admit_seen", "where l.digest = u.digest", "where true"),
+        ("admit_guards", "do update set seen = l.seen", "do update set seen = l.seen + 1"),
+        ("admit_floors", "name = any($1) and ", "$1::text[] is not null and "),
+        ("admit_floors", " and floor is not null", ""),
         ("claim", "w.due <= (", "w.due < ("),
         ("claim", "w.lost < $4", "w.lost <= $4"),
         ("claim", "w.consumer = $1", "w.consumer >= $1"),

@@ -1,7 +1,8 @@
-//! Random scripts on SQLite and on the model side by side: verdicts, tables and invariants after every line.
+//! Random scripts on each store and on the model side by side: verdicts, tables and invariants after every line.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hookonce::postgres::bed::PostgresBed;
 use hookonce::sqlite::bed::SqliteBed;
 use hookonce::testkit::script::bed::{Bed, ModelBed};
 use hookonce::testkit::script::random::{self, Faults};
@@ -14,27 +15,48 @@ fn scripts() -> u64 {
 }
 
 /// Verbs that faults kept from doing anything, and verbs whose answers they lost.
-fn on_sqlite(faults: Faults, first: u64) -> (usize, usize) {
+fn on(make: &dyn Fn() -> Box<dyn Bed>, faults: Faults, first: u64) -> (usize, usize) {
     println!("seeds {first} to {}", first + scripts() - 1);
+    let ran = (first..first + scripts()).map(|seed| random::check(seed, faults, make));
+    ran.fold((0, 0), |(nothing, whole), ran| (nothing + ran.nothing, whole + ran.whole))
+}
+
+fn on_sqlite(faults: Faults, first: u64) -> (usize, usize) {
     let (folder, stores) = (tempfile::tempdir().expect("a folder for the stores"), AtomicU64::new(0));
-    let sqlite = || -> Box<dyn Bed> {
+    let make = || -> Box<dyn Bed> {
         let own = folder.path().join(stores.fetch_add(1, Ordering::Relaxed).to_string());
         std::fs::create_dir(&own).expect("a folder for the store");
         Box::new(SqliteBed::new(&own))
     };
-    let ran = (first..first + scripts()).map(|seed| random::check(seed, faults, &sqlite));
-    ran.fold((0, 0), |(nothing, whole), ran| (nothing + ran.nothing, whole + ran.whole))
+    on(&make, faults, first)
+}
+
+fn on_postgres(faults: Faults, first: u64) -> (usize, usize) {
+    on(&|| Box::new(PostgresBed::default()), faults, first)
 }
 
 #[test]
-fn random_scripts_agree() {
+fn random_scripts_agree_on_sqlite() {
     assert_eq!(on_sqlite(Faults::None, 1), (0, 0));
+}
+
+#[test]
+fn random_scripts_agree_on_postgres() {
+    assert_eq!(on_postgres(Faults::None, 1), (0, 0));
 }
 
 /// After a fault a verb is repeated: it was whole or it was nothing, and the tables are again those of the model.
 #[test]
-fn random_scripts_agree_over_faults() {
-    let (nothing, whole) = on_sqlite(Faults::Some, 1_001);
+fn random_scripts_agree_over_faults_on_sqlite() {
+    struck(on_sqlite(Faults::Some, 1_001));
+}
+
+#[test]
+fn random_scripts_agree_over_faults_on_postgres() {
+    struck(on_postgres(Faults::Some, 1_001));
+}
+
+fn struck((nothing, whole): (usize, usize)) {
     println!("{nothing} verbs did nothing, {whole} answers were lost");
     assert!(nothing > 0 && whole > 0, "without faults this proves nothing: {nothing}, {whole}");
 }

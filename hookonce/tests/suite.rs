@@ -1,5 +1,6 @@
 //! The conformance suite: every script of `tests/scripts` on every bed, each a case of its own name.
 
+use hookonce::postgres::bed::PostgresBed;
 use hookonce::sqlite::bed::SqliteBed;
 use hookonce::testkit::script::{bed::ModelBed, check};
 
@@ -19,6 +20,13 @@ macro_rules! scripts {
                 let script = include_str!(concat!("scripts/", stringify!($name), ".txt"));
                 let folder = tempfile::tempdir().expect("a folder for the store");
                 super::check(stringify!($name), script, &super::SqliteBed::new(folder.path()));
+            })+
+        }
+        mod postgres {
+            $(#[test]
+            fn $name() {
+                let script = include_str!(concat!("scripts/", stringify!($name), ".txt"));
+                super::check(stringify!($name), script, &super::PostgresBed::default());
             })+
         }
     };
@@ -41,6 +49,12 @@ macro_rules! cases {
             fn $name() {
                 let folder = tempfile::tempdir().expect("a folder for the store");
                 hookonce::testkit::suite::$name(&super::SqliteBed::new(folder.path()));
+            })+
+        }
+        mod postgres_case {
+            $(#[test]
+            fn $name() {
+                hookonce::testkit::suite::$name(&super::PostgresBed::default());
             })+
         }
     };

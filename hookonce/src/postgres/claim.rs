@@ -125,8 +125,11 @@ pub async fn renew(conn: &Conn, identity: &Identity, leases: &[Lease], by: Micro
     args.push(Column::All(Arg::Int(by)));
     let mut sets = Sets::default();
     sets.add(sql::RENEW, args);
-    let kept = sets.run(conn).await?.firsts(sql::RENEW)?;
-    Ok(leases.iter().filter(|lease| !kept.contains(&lease.seq)).copied().collect())
+    let kept = sets.run(conn).await?.take(sql::RENEW);
+    let kept: Vec<(i64, i64)> =
+        kept.iter().map(|row| Ok((row.int(0)?, row.int(1)?))).collect::<Result<_, StoreError>>()?;
+    // By its epoch, too: whoever was overtaken by himself shows both.
+    Ok(leases.iter().filter(|lease| !kept.contains(&(lease.seq, lease.epoch))).copied().collect())
 }
 
 pub async fn release(conn: &Conn, identity: &Identity, leases: &[Lease]) -> Result<(), StoreError> {

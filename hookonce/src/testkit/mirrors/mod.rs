@@ -7,6 +7,8 @@
 use crate::sql::call::Stmt;
 
 #[cfg(feature = "postgres")]
+mod ingest;
+#[cfg(feature = "postgres")]
 pub mod postgres;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

@@ -7,7 +7,7 @@ use hookonce_core::settle::{Attempt, Ending, How};
 use hookonce_core::time::Micros;
 
 use super::worlds::{self, NOW, OURS, PLACES, Place, ask, choices, claimable, delivery, lane, work, works};
-use super::{Mirror, mirror};
+use super::{Mirror, ingest, mirror};
 use crate::postgres::sheets::Sheets;
 use crate::sql::call::{Arg, Stmt};
 use crate::sql::postgres as sql;
@@ -18,6 +18,10 @@ use crate::testkit::{dump, invariant};
 
 /// Every mirror on PostgreSQL. M6 and M7 come with what they mirror.
 pub const ALL: &[Mirror<Sheets>] = &[
+    mirror(1, sql::ADMIT_KEYS, ingest::admit_keys),
+    mirror(1, sql::ADMIT_SEEN, ingest::admit_seen),
+    mirror(2, sql::ADMIT_GUARDS, ingest::admit_guards),
+    mirror(2, sql::ADMIT_FLOORS, ingest::admit_floors),
     mirror(3, sql::CLAIM, claim_ordinary),
     mirror(3, sql::CLAIM_QUIET, claim_quiet),
     mirror(4, sql::RENEW, renew),

@@ -4,15 +4,14 @@ use hookonce_core::claim::LOST_QUIET;
 use hookonce_core::lease::Lease;
 use hookonce_core::time::Micros;
 
-use super::worlds::{self, NOW, PLACES, THEIRS, ask, choices, claimable, lane, works};
+use super::worlds::{self, NOW, PLACES, THEIRS, a_copy, ask, choices, claimable, lane, ledger, ledgers, works};
 use super::{Mirror, mirror};
 use crate::sql::call::{Arg, Stmt};
 use crate::sql::sqlite as sql;
 use crate::sqlite::bed::Sheets;
-use crate::testkit::model::rows::{Ledger, Namespace};
+use crate::testkit::model::rows::Namespace;
 use crate::testkit::model::table::{Cell, File};
 use crate::testkit::model::{Rows, admit, claim, settle, sweep};
-use crate::testkit::script::{item, words};
 use crate::testkit::{dump, invariant};
 
 /// Every mirror on SQLite. M6 and M7 come with what they mirror.
@@ -42,29 +41,6 @@ fn same(sheets: &Sheets, file: File, stmt: &Stmt, args: &[Arg<'_>], world: &Rows
     answer
 }
 
-fn a_copy(body: &str) -> hookonce_core::event::Item {
-    let line = words::line(1, &format!("admit gh/1 guard=hold:S body={body}"));
-    let mapped = item::submission(&line, NOW).expect("the line is written by hand").mapped.remove(0);
-    match mapped {
-        hookonce_core::event::Mapped::Item(item) => *item,
-        hookonce_core::event::Mapped::Unmapped { .. } => unreachable!("the line names a key"),
-    }
-}
-
-fn ledger(digest: [u8; 16], event: i64, last_seen: Micros) -> Ledger {
-    let item = a_copy("A");
-    Ledger {
-        digest,
-        fingerprint: item.fingerprint,
-        body_hash: item.body_hash,
-        rule: item.rule,
-        event,
-        first_seen: 1,
-        last_seen,
-        seen: 3,
-    }
-}
-
 /// M1: a digest is known, whatever stands under it, or its row is inserted.
 fn admit_key(sheets: &Sheets, stmt: &Stmt) -> usize {
     let item = a_copy("A");
@@ -79,12 +55,6 @@ fn admit_key(sheets: &Sheets, stmt: &Stmt) -> usize {
         same(sheets, File::Inbox, stmt, &args, &world, &model);
     }
     worlds.len()
-}
-
-fn ledgers(rows: &[Option<Ledger>]) -> Rows {
-    let mut world = Rows::default();
-    rows.iter().flatten().for_each(|row| world.ledger.put(row.clone()));
-    world
 }
 
 /// M1: a copy that counts raises `seen`; the time never runs back.

@@ -5,7 +5,8 @@ use hookonce_core::lease::{Lease, Token};
 use hookonce_core::time::Micros;
 
 use crate::testkit::model::Rows;
-use crate::testkit::model::rows::{Delivery, Halted, Work};
+use crate::testkit::model::rows::{Delivery, Halted, Ledger, Work};
+use crate::testkit::script::{item, words};
 
 pub const NOW: Micros = 1_000;
 pub const OURS: Token = [1; 16];
@@ -162,4 +163,34 @@ pub fn fenced() -> Vec<(Rows, Lease)> {
         }
     }
     worlds
+}
+
+/// An item with a guard.
+pub fn a_copy(body: &str) -> hookonce_core::event::Item {
+    let line = words::line(1, &format!("admit gh/1 guard=hold:S body={body}"));
+    let mapped = item::submission(&line, NOW).expect("the line is written by hand").mapped.remove(0);
+    match mapped {
+        hookonce_core::event::Mapped::Item(item) => *item,
+        hookonce_core::event::Mapped::Unmapped { .. } => unreachable!("the line names a key"),
+    }
+}
+
+pub fn ledger(digest: [u8; 16], event: i64, last_seen: Micros) -> Ledger {
+    let item = a_copy("A");
+    Ledger {
+        digest,
+        fingerprint: item.fingerprint,
+        body_hash: item.body_hash,
+        rule: item.rule,
+        event,
+        first_seen: 1,
+        last_seen,
+        seen: 3,
+    }
+}
+
+pub fn ledgers(rows: &[Option<Ledger>]) -> Rows {
+    let mut world = Rows::default();
+    rows.iter().flatten().for_each(|row| world.ledger.put(row.clone()));
+    world
 }
