@@ -3,6 +3,8 @@
 
 mod consumers;
 mod reload;
+pub mod roles;
 pub mod serve;
 pub mod sources;
+mod store;
 mod telemetry;

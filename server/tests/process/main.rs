@@ -1,6 +1,8 @@
 //! The real binary from outside: its signals, its files, its commands.
 
 mod bed;
+mod database;
 mod decisions;
 mod life;
 mod reload;
+mod shared;
