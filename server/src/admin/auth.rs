@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -20,17 +20,11 @@ use super::problem::Problem;
 
 const TOKEN_BYTES: usize = 32;
 
-/// Where the token of a store lies: beside it, so that whoever may read the store may talk to its server.
-pub fn token_file(store: &Path) -> PathBuf {
-    store.with_extension("token")
-}
-
 /// Draws a new token and writes it. The file is replaced as a whole: a reader sees the old one or the new one.
-pub fn write_token(store: &Path) -> Result<SecretString> {
+pub fn write_token(path: &Path) -> Result<SecretString> {
     let mut bytes = [0u8; TOKEN_BYTES];
     getrandom::fill(&mut bytes).map_err(|e| anyhow::anyhow!("no random bytes to be had: {e}"))?;
     let token = BASE64_URL_SAFE_NO_PAD.encode(bytes);
-    let path = token_file(store);
     let aside = path.with_extension("token.new");
     let _ = fs::remove_file(&aside);
     let mut file = OpenOptions::new()
@@ -42,7 +36,7 @@ pub fn write_token(store: &Path) -> Result<SecretString> {
     file.write_all(token.as_bytes())?;
     file.write_all(b"\n")?;
     drop(file);
-    fs::rename(&aside, &path).with_context(|| format!("cannot write the token file `{}`", path.display()))?;
+    fs::rename(&aside, path).with_context(|| format!("cannot write the token file `{}`", path.display()))?;
     Ok(SecretString::from(token))
 }
 
@@ -56,7 +50,7 @@ pub async fn require(
     let right = sent.is_some_and(|sent| bool::from(sent.ct_eq(token.expose_secret().as_bytes())));
     if !right {
         return Err(Problem::new(StatusCode::UNAUTHORIZED, "not-authorised", "a token is needed")
-            .detail("send `Authorization: Bearer …` with the token that the server wrote beside its store"));
+            .detail("send `Authorization: Bearer …` with the token that the server wrote when it started"));
     }
     Ok(next.run(request).await)
 }

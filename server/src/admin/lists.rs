@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use axum::extract::{Path, Query as Params};
+use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -164,7 +165,27 @@ pub async fn request(Extension(admin): Extension<Admin>, Path(request): Path<Str
 }
 
 pub async fn request_raw(Extension(admin): Extension<Admin>, Path(request): Path<String>) -> Result<Response, Problem> {
-    raw(admin.store.read(Query::RequestRaw { id: request_no(&request)? }).await?)
+    let id = request_no(&request)?;
+    match admin.store.read(Query::RequestRaw { id }).await? {
+        Page::None => Err(not_stored(&request, admin.store.read(Query::Request { id }).await?)),
+        page => raw(page),
+    }
+}
+
+/// Why there are no bytes of a request: most often it was a copy, of which only the fact is kept.
+fn not_stored(request: &str, page: Page) -> Problem {
+    let Page::Requests(rows) = page else { return Problem::not_found("request") };
+    let Some(row) = rows.first() else { return Problem::not_found("request") };
+    let problem = Problem::new(StatusCode::NOT_FOUND, "not-stored", &format!("the bytes of {request} were not stored"));
+    match (row.verdict.as_str(), row.event.map(id::event)) {
+        ("duplicate", Some(event)) => problem
+            .detail(format!("it was a duplicate: its content is that of {event}, and is stored once"))
+            .hint(format!("`hookonce events raw {event}` gives the bytes")),
+        ("conflict", Some(event)) => problem
+            .detail(format!("it came under the key of {event} with other content that was kept before, or too often"))
+            .hint(format!("`hookonce why {event}` lists what came under this key")),
+        _ => problem.detail("they are not kept any more"),
+    }
 }
 
 pub async fn deliveries(Extension(admin): Extension<Admin>, Params(ask): Params<Ask>) -> Answer<List<wire::Delivery>> {

@@ -40,8 +40,25 @@ pub struct Admin {
     pub metrics: PrometheusHandle,
 }
 
-pub fn router(admin: Admin, token: SecretString) -> Router {
-    let v1 = Router::new()
+/// Without a token there is no `/v1`.
+pub fn router(admin: Admin, token: Option<SecretString>) -> Router {
+    let router = Router::new()
+        .route("/livez", get(health::live))
+        .route("/readyz", get(health::ready))
+        .route("/healthz", get(health::ready))
+        .route("/metrics", get(health::metrics));
+    let router = match token {
+        Some(token) => router.nest("/v1", v1().layer(from_fn_with_state(Arc::new(token), auth::require))),
+        None => router,
+    };
+    router
+        .fallback(|| async { Problem::not_found("path") })
+        .layer(map_response(problem::shaped))
+        .layer(Extension(admin))
+}
+
+fn v1() -> Router {
+    Router::new()
         .route("/events", get(lists::events))
         .route("/events/{id}", get(lists::event))
         .route("/events/{id}/raw", get(lists::event_raw))
@@ -62,14 +79,4 @@ pub fn router(admin: Admin, token: SecretString) -> Router {
         .route("/consumers/{name}/pause", post(commands::pause))
         .route("/consumers/{name}/resume", post(commands::resume))
         .route("/tally", get(lists::tally))
-        .layer(from_fn_with_state(Arc::new(token), auth::require));
-    Router::new()
-        .route("/livez", get(health::live))
-        .route("/readyz", get(health::ready))
-        .route("/healthz", get(health::ready))
-        .route("/metrics", get(health::metrics))
-        .nest("/v1", v1)
-        .fallback(|| async { Problem::not_found("path") })
-        .layer(map_response(problem::shaped))
-        .layer(Extension(admin))
 }

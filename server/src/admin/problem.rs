@@ -17,15 +17,23 @@ pub struct Problem {
     pub status: u16,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// What to do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 impl Problem {
     pub fn new(status: StatusCode, code: &str, title: &str) -> Problem {
-        Problem { code: code.into(), title: title.into(), status: status.as_u16(), detail: None }
+        Problem { code: code.into(), title: title.into(), status: status.as_u16(), detail: None, hint: None }
     }
 
     pub fn detail(mut self, detail: impl Into<String>) -> Problem {
         self.detail = Some(detail.into());
+        self
+    }
+
+    pub fn hint(mut self, hint: impl Into<String>) -> Problem {
+        self.hint = Some(hint.into());
         self
     }
 

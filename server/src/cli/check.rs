@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::output::{Cell, Column, Format, Listing};
 use super::{Context, Failure};
-use crate::config::meant::{Consumer, Source};
+use crate::config::meant::{Consumer, Source, Store};
 use crate::config::{Config, Flags, Report};
 
 /// Say everything that is wrong with the configuration, as file:line:column; exit 3 if anything is
@@ -38,9 +38,8 @@ pub fn run(args: Args, ctx: &Context) -> Result<(), Failure> {
 fn screen(config: &Config, report: &Report) -> String {
     let file = config.file.as_ref().map_or_else(String::new, |f| f.display().to_string());
     let mut text = format!(
-        "config   {file}\nstore    sqlite {}, inbox {}\ningest   http://{}/in/<source>\nadmin    http://{}/\n",
-        config.store.work.display(),
-        config.store.inbox.display(),
+        "config   {file}\nstore    {}\ningest   http://{}/in/<source>\nadmin    http://{}/\n",
+        store(&config.store),
         config.ingest.listen,
         config.admin.listen,
     );
@@ -53,6 +52,13 @@ fn screen(config: &Config, report: &Report) -> String {
         if report.problems.is_empty() { "no errors".to_owned() } else { format!("no errors, {}", report.tally()) }
     ));
     text
+}
+
+fn store(store: &Store) -> String {
+    match store {
+        Store::Sqlite { work, inbox } => format!("sqlite {}, inbox {}", work.display(), inbox.display()),
+        Store::Postgres(database) => database.to_string(),
+    }
 }
 
 fn sources(config: &Config) -> Listing {
@@ -102,7 +108,10 @@ fn key(source: &Source) -> String {
 fn value(config: &Config, report: &Report) -> Value {
     json!({
         "file": config.file,
-        "store": { "work": config.store.work, "inbox": config.store.inbox },
+        "store": match &config.store {
+            Store::Sqlite { work, inbox } => json!({ "work": work, "inbox": inbox }),
+            Store::Postgres(database) => json!({ "url": database.to_string() }),
+        },
         "ingest": config.ingest.listen.to_string(),
         "admin": config.admin.listen.to_string(),
         "sources": config.sources.iter().map(|s| json!({

@@ -169,9 +169,23 @@ impl From<std::io::Error> for Failure {
     }
 }
 
+/// A store that does not open, by what is to be done about it.
+fn remedy(error: &anyhow::Error) -> Exit {
+    use hookonce::postgres::OpenError;
+    match error.downcast_ref::<OpenError>() {
+        Some(OpenError::Unreachable(_)) => Exit::Unreachable,
+        Some(OpenError::NotLetIn(_) | OpenError::NoRight(_)) => Exit::NotAuthorised,
+        Some(OpenError::Store(_) | OpenError::Postgres(_)) | None => Exit::Failed,
+        Some(_) => Exit::Precondition,
+    }
+}
+
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Failure {
-        let failure = Failure::new(Exit::Failed, error.to_string());
+        let text = error.to_string();
+        let (what, hint) = text.split_once("\nhint: ").map_or((&*text, None), |(what, hint)| (what, Some(hint)));
+        let failure = Failure::new(remedy(&error), what);
+        let failure = hint.into_iter().fold(failure, Failure::next);
         let causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
         if causes.is_empty() { failure } else { failure.why(causes.join(": ")) }
     }

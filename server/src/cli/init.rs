@@ -11,6 +11,7 @@ use hookonce_core::signature::{KeyForm, catalog};
 use serde_json::json;
 
 use super::{Context, Exit, Failure};
+use crate::config::address::{self, Address};
 use crate::config::dev::{DevSecrets, SECRETS_FILE};
 use crate::config::{catalogue, locate, source};
 
@@ -19,11 +20,15 @@ use crate::config::{catalogue, locate, source};
 #[command(before_help = "Examples:
   hookonce init --source stripe --yes            one source, named after its provider
   hookonce init --source billing=stripe --yes    the same under a name of your own
-  hookonce init --source orders --yes            any sender that signs with an HMAC")]
+  hookonce init --source orders --yes            any sender that signs with an HMAC
+  hookonce init --source stripe --store postgres://me@localhost/shop --yes")]
 pub struct Args {
     /// A source to begin with: a provider's name, NAME=PROVIDER, or a name of your own
     #[arg(long = "source", value_name = "NAME")]
     sources: Vec<String>,
+    /// Where events are kept: a file, or a database that several nodes share
+    #[arg(long, value_name = "URL", default_value = "sqlite:hookonce.db")]
+    store: String,
     /// Ask nothing
     #[arg(long)]
     yes: bool,
@@ -44,12 +49,26 @@ pub fn run(args: Args, ctx: &Context) -> Result<(), Failure> {
         return Err(Failure::new(Exit::Precondition, format!("`{}` exists; nothing was written", path.display()))
             .next("add a `[sources.NAME]` to it, or choose another folder with `--dir`"));
     }
+    let store = store(&args.store)?;
     let firsts = firsts(&args, ctx)?;
     std::fs::create_dir_all(args.dir.join(".hookonce")).map_err(|e| cannot("create", &args.dir, &e))?;
     let generated = write_secrets(&args.dir, &firsts)?;
     write_new(&args.dir.join(".hookonce/.gitignore"), "*\n", 0o644, true)?;
-    write_new(&path, &configuration(&firsts), 0o644, false)?;
+    write_new(&path, &configuration(store, &firsts), 0o644, false)?;
     say(ctx, &firsts, generated)
+}
+
+/// What is written stays in a file that people show each other: no password.
+fn store(url: &str) -> Result<&str, Failure> {
+    let database = ["postgres:", "postgresql:"].iter().any(|scheme| url.starts_with(scheme));
+    match Address::read(url) {
+        _ if url.starts_with("sqlite:") => Ok(url),
+        Some(address) if database && address.password.is_none() => Ok(url),
+        Some(_) if database => Err(Failure::usage("a password is no part of the configuration")
+            .next("leave it out of the url and set `PGPASSWORD` where hookonce runs")),
+        _ => Err(Failure::usage(format!("`{}` is no store", url.split('@').next_back().unwrap_or_default()))
+            .next(format!("`sqlite:hookonce.db` or {}", address::FORM))),
+    }
 }
 
 fn firsts(args: &Args, ctx: &Context) -> Result<Vec<First>, Failure> {
@@ -88,9 +107,10 @@ fn variable(name: &str) -> String {
     format!("{}_WEBHOOK_SECRET", name.to_uppercase().replace('-', "_"))
 }
 
-fn configuration(firsts: &[First]) -> String {
-    let mut text = String::from(
-        "# Check it with `hookonce check`. Everything left out has a safe default.\n\n[store]\nurl = \"sqlite:hookonce.db\"\n",
+fn configuration(store: &str, firsts: &[First]) -> String {
+    let mut text = format!(
+        "# Check it with `hookonce check`. Everything left out has a safe default.\n\n[store]\nurl = {}\n",
+        json!(store)
     );
     for first in firsts {
         text.push_str(&format!("\n[sources.{}]\n", first.name));

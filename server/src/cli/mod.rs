@@ -13,6 +13,7 @@ mod failure;
 mod healthcheck;
 mod held;
 mod init;
+mod migrate;
 pub mod output;
 mod page;
 mod providers;
@@ -63,6 +64,7 @@ enum Command {
     Serve(serve::Args),
     Demo(demo::Args),
     Check(check::Args),
+    Migrate(migrate::Args),
     Send(send::Args),
     Events(events::Args),
     Requests(requests::Args),
@@ -84,6 +86,7 @@ fn run(command: Command, ctx: &Context) -> Result<(), Failure> {
         Command::Serve(args) => serve::run(args, ctx),
         Command::Demo(args) => demo::run(args, ctx),
         Command::Check(args) => check::run(args, ctx),
+        Command::Migrate(args) => migrate::run(args, ctx),
         Command::Send(args) => send::run(args, ctx),
         Command::Events(args) => events::run(args, ctx),
         Command::Requests(args) => requests::run(args, ctx),

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{Context, Exit, Failure};
-use crate::admin::{Problem, auth};
+use crate::admin::Problem;
 use crate::config::Flags;
 
 /// A server on this machine that has not answered by then will not.
@@ -46,7 +46,7 @@ impl Remote {
     pub fn of(ctx: &Context) -> Result<Remote, Failure> {
         let flags = Flags { dev: true, env: ctx.env.clone(), ..Flags::default() };
         let (config, _) = ctx.load(&ctx.config_path()?, &flags)?;
-        let token = std::fs::read_to_string(auth::token_file(&config.store.work)).ok();
+        let token = std::fs::read_to_string(config.token_file()).ok();
         let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().map_err(anyhow::Error::from)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let token = token.map(|t| SecretString::from(t.trim().to_owned()));
@@ -119,9 +119,8 @@ fn refused(status: StatusCode, bytes: &[u8]) -> Failure {
         _ => Exit::Failed,
     };
     let title = problem.as_ref().map_or_else(|| format!("the server answered {status}"), |p| p.title.clone());
+    let (detail, hint) = problem.map_or((None, None), |p| (p.detail, p.hint));
     let failure = Failure::new(exit, title);
-    match problem.and_then(|p| p.detail) {
-        Some(detail) => failure.why(detail),
-        None => failure,
-    }
+    let failure = detail.into_iter().fold(failure, Failure::why);
+    hint.into_iter().fold(failure, Failure::next)
 }

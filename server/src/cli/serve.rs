@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::{Context, Exit, Failure};
+use crate::config::meant::Store;
 use crate::config::{Flags, units};
+use crate::wiring::roles::Roles;
 use crate::wiring::serve::{self, Ended, Options};
 
 /// Run the inbox: take webhooks, store them, hand them on
@@ -11,7 +13,8 @@ use crate::wiring::serve::{self, Ended, Options};
 #[command(before_help = "Examples:
   hookonce serve --dev                       with the generated secrets of `hookonce init`
   hookonce serve --config /etc/hookonce/hookonce.toml
-  hookonce serve --strict                    refuse to start while any source lacks its secret")]
+  hookonce serve --strict                    refuse to start while any source lacks its secret
+  hookonce serve --roles worker,janitor      one of several nodes on a database")]
 pub struct Args {
     /// Take literal and generated secrets; end at once when told to
     #[arg(long)]
@@ -25,6 +28,9 @@ pub struct Args {
     /// The store, instead of `[store] url`
     #[arg(long, value_name = "URL")]
     store: Option<String>,
+    /// What this node does, where several share a database (default: all)
+    #[arg(long, value_name = "ROLES", value_delimiter = ',', env = "HOOKONCE_ROLES")]
+    roles: Vec<Role>,
     /// A source without its secret is an error, not a source that answers 503
     #[arg(long)]
     strict: bool,
@@ -42,6 +48,32 @@ pub struct Args {
     log_json: bool,
 }
 
+/// The router runs with the workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Role {
+    /// Take webhooks
+    Ingest,
+    /// Route events and hand them on
+    Worker,
+    /// Answer commands
+    Admin,
+    /// Look after what is left lying
+    Janitor,
+}
+
+fn roles(written: &[Role]) -> Roles {
+    let has = |role| written.contains(&role);
+    match written {
+        [] => Roles::ALL,
+        _ => Roles {
+            ingest: has(Role::Ingest),
+            worker: has(Role::Worker),
+            admin: has(Role::Admin),
+            janitor: has(Role::Janitor),
+        },
+    }
+}
+
 fn duration(text: &str) -> Result<Duration, String> {
     let micros = units::duration(text).and_then(|micros| u64::try_from(micros).ok());
     micros.map(Duration::from_micros).ok_or_else(|| format!("`{text}` is no time. hint: `5s`, `1m 30s`"))
@@ -56,8 +88,14 @@ pub fn run(args: Args, ctx: &Context) -> Result<(), Failure> {
     if !report.problems.is_empty() {
         ctx.output.say_rendered(&report.render(ctx.output.styled_talk()));
     }
+    let roles = roles(&args.roles);
+    if roles != Roles::ALL && matches!(config.store, Store::Sqlite { .. }) {
+        return Err(Failure::usage("roles are for nodes that share a database")
+            .next("leave `--roles` away, or name a database: `[store] url = \"postgres://…\"`"));
+    }
     let delay = args.drain_delay.unwrap_or(if args.dev { Duration::ZERO } else { Duration::from_secs(5) });
     let options = Options {
+        roles,
         drain_delay: delay,
         shutdown_timeout: args.shutdown_timeout,
         log_level: args.log_level,

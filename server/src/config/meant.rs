@@ -2,6 +2,7 @@
 //! keys, compiled identity rules, answers, patterns, retry policy. Wiring moves them on.
 //! Not here: files, spans, complaints.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,16 +28,61 @@ pub struct Config {
 }
 
 impl Config {
+    /// Where the token of the admin listener lies: beside the store's files, so that whoever may read them may talk to
+    /// their server; of a node on a database beside its configuration, under the port that it belongs to.
+    pub fn token_file(&self) -> PathBuf {
+        match &self.store {
+            Store::Sqlite { work, .. } => work.with_extension("token"),
+            Store::Postgres(database) => database.folder.join(format!("hookonce.{}.token", self.admin.listen.port())),
+        }
+    }
+
     pub fn source(&self, name: &str) -> Option<&Source> {
         self.sources.iter().find(|source| source.name == name)
     }
 }
 
-/// The work file, and the inbox file beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Store {
-    pub work: PathBuf,
-    pub inbox: PathBuf,
+pub enum Store {
+    /// The work file, and the inbox file beside it.
+    Sqlite {
+        work: PathBuf,
+        inbox: PathBuf,
+    },
+    Postgres(Postgres),
+}
+
+/// A database, by a url that may hold its password and is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Postgres {
+    url: String,
+    shown: String,
+    /// The configuration's: what this node writes stands there.
+    folder: PathBuf,
+}
+
+impl Postgres {
+    pub fn new(url: String, shown: String, folder: PathBuf) -> Postgres {
+        Postgres { url, shown, folder }
+    }
+
+    /// For the driver alone.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+/// For people.
+impl fmt::Display for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //!
 //! Not here: opening the store, building verifiers; wiring does that from the meant structs. Start at [`load`].
 
+pub mod address;
 pub mod catalogue;
 pub mod code;
 mod consumer;
@@ -22,6 +23,7 @@ pub mod secret;
 mod section;
 mod server;
 pub mod source;
+mod store;
 mod substitute;
 mod tree;
 pub mod units;
@@ -108,11 +110,11 @@ fn mean(root: &Table, file: Option<PathBuf>, reading: &Reading<'_>, problems: &P
         let text = format!("unknown section `[{name}]`");
         problems.error(Code::UnknownSection, &entry.key_at, text, near::hint(name, SECTIONS));
     }
-    let (store, ingest, admin) = (top.section("store"), top.section("ingest"), top.section("admin"));
+    let (files, ingest, admin) = (top.section("store"), top.section("ingest"), top.section("admin"));
     let sources = top.section("sources");
     let config = Config {
         file,
-        store: server::store(store.as_ref(), reading),
+        store: store::store(files.as_ref(), reading),
         ingest: server::ingest(ingest.as_ref()),
         admin: server::admin(admin.as_ref()),
         sources: sources.as_ref().map_or_else(Vec::new, |s| read_sources(s, reading)),

@@ -6,7 +6,7 @@ use std::path::Path;
 use hookonce_core::consumer::{OnDead, Order};
 use hookonce_core::time::SECOND;
 
-use super::meant::Verification;
+use super::meant::{Store, Verification};
 use super::{Config, Environment, Flags, Report, parse};
 
 /// Broken forms of each case. Forty times as many were run when the masking was written.
@@ -48,11 +48,47 @@ fn flag_before_environment_before_file_before_default() {
 #[test]
 fn relative_paths_start_at_the_configuration_and_those_of_flags_here() {
     let store = |flags: &Flags| read("[store]\nurl = \"sqlite:data/shop.db\"", flags).0.store;
-    assert_eq!(store(&Flags::default()).work, Path::new("/srv/shop/data/shop.db"));
-    assert_eq!(store(&Flags::default()).inbox, Path::new("/srv/shop/data/shop.inbox.db"));
+    let files = |work: &str, inbox: &str| Store::Sqlite { work: work.into(), inbox: inbox.into() };
+    assert_eq!(store(&Flags::default()), files("/srv/shop/data/shop.db", "/srv/shop/data/shop.inbox.db"));
     let flag = Flags::default().with("--store", "store.url", Some("sqlite:x.db"));
-    assert_eq!(store(&flag).work, Path::new("x.db"));
-    assert_eq!(store(&flags([("HOOKONCE__STORE__URL", "sqlite:/var/x.db")])).work, Path::new("/var/x.db"));
+    assert_eq!(store(&flag), files("x.db", "x.inbox.db"));
+    let env = flags([("HOOKONCE__STORE__URL", "sqlite:/var/x.db")]);
+    assert_eq!(store(&env), files("/var/x.db", "/var/x.inbox.db"));
+}
+
+#[test]
+fn a_database_is_named_by_a_url_whose_password_nobody_sees() {
+    let read_store = |url: &str, flags: &Flags| {
+        let (config, report) = read(&format!("[store]\nurl = \"{url}\""), flags);
+        let Store::Postgres(database) = config.store.clone() else { panic!("it is a database") };
+        let token = config.token_file();
+        (database, format!("{:?} {}", config, report.render(false)), token)
+    };
+    let plain = "postgres://me@host:5433/shop?schema=hookonce";
+    let (database, shown, token) = read_store(plain, &Flags::default());
+    assert_eq!(
+        (database.url(), database.to_string().as_str()),
+        ("postgres://me@host:5433/shop", "postgres://me@host:5433/shop")
+    );
+    assert_eq!(token, Path::new("/srv/shop/hookonce.8081.token"));
+    assert!(shown.contains("postgres://me@host:5433/shop"));
+    let of_variable = read_store(plain, &flags([("PGPASSWORD", "canary/1")]));
+    assert_eq!(of_variable.0.url(), "postgres://me:canary%2F1@host:5433/shop");
+    let filled_in = read_store("postgres://me:${PW}@host/shop", &flags([("PW", "canary")]));
+    assert_eq!(filled_in.0.url(), "postgres://me:canary@host/shop");
+    for (_, shown, _) in [of_variable, filled_in] {
+        assert!(!shown.contains("canary"), "{shown}");
+    }
+    for (url, says) in [
+        ("postgres://me:canary@host/shop", "error[config-literal-secret]"),
+        ("postgres://host", "names no database"),
+        ("postgres://me@host/shop?schema=other", "error[config-not-built]"),
+        ("postgres://me@host/shop?sslmod=require", "sslmod"),
+        ("postgres://me@host:port/shop", "cannot be used"),
+    ] {
+        let said = refused(&format!("[store]\nurl = \"{url}\""), &Flags::default());
+        assert!(said.contains(says) && !said.contains("canary"), "{url}: {said}");
+    }
 }
 
 #[test]

@@ -4,6 +4,8 @@
 mod changes;
 mod consumers;
 mod reload;
+pub mod roles;
 pub mod serve;
 pub mod sources;
+mod store;
 mod telemetry;

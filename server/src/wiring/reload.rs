@@ -20,15 +20,17 @@ use crate::config::{self, Config, Flags, meant};
 /// What stays as it was until the next start, in a form that can be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fixed {
-    parts: [(&'static str, String); 4],
+    /// As a whole: its password is compared and not shown.
+    store: meant::Store,
+    parts: [(&'static str, String); 3],
 }
 
 impl Fixed {
     pub fn of(config: &Config) -> Fixed {
         let consumers: Vec<String> = config.consumers.iter().map(shape).collect();
         Fixed {
+            store: config.store.clone(),
             parts: [
-                ("[store]", format!("{:?}", config.store)),
                 ("[ingest]", format!("{:?}", config.ingest)),
                 ("[admin]", format!("{:?}", config.admin)),
                 ("[consumers]", consumers.join("\n")),
@@ -37,8 +39,9 @@ impl Fixed {
     }
 
     fn changed(&self, other: &Fixed) -> Vec<&'static str> {
+        let store = (self.store != other.store).then_some("[store]");
         let pairs = self.parts.iter().zip(&other.parts);
-        pairs.filter(|(a, b)| a.1 != b.1).map(|(a, _)| a.0).collect()
+        store.into_iter().chain(pairs.filter(|(a, b)| a.1 != b.1).map(|(a, _)| a.0)).collect()
     }
 }
 
@@ -57,7 +60,8 @@ pub struct Reload {
     pub file: PathBuf,
     pub flags: Flags,
     pub fixed: Fixed,
-    pub ingest: Arc<Ingest>,
+    /// Of a node that takes webhooks.
+    pub ingest: Option<Arc<Ingest>>,
     pub store: Arc<dyn Store>,
     pub rules: Arc<ArcSwap<Rules>>,
 }
@@ -93,7 +97,9 @@ impl Reload {
         let sources = doors.len();
         sources::alarm_troubles(&doors, self.store.now());
         self.rules.store(Arc::new(rules));
-        self.ingest.replace_sources(doors);
+        if let Some(ingest) = &self.ingest {
+            ingest.replace_sources(doors);
+        }
         Ok(Said { sources, restart })
     }
 }

@@ -7,10 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use arc_swap::ArcSwap;
+use hookonce::chance;
 use hookonce::engine::Engine;
-use hookonce::sqlite::SqliteStore;
-use hookonce::store::Store;
-use hookonce::{chance, sqlite};
 use hookonce_core::time::Micros;
 use hookonce_http::{Ingest, Limits, Listener, Server, Source, Verification};
 use tokio::net::TcpListener;
@@ -19,12 +17,14 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::reload::{Fixed, Reload};
-use super::{changes, consumers, sources, telemetry};
+use super::roles::Roles;
+use super::{changes, consumers, sources, store, telemetry};
 use crate::admin::{self, Admin, Readiness, auth};
 use crate::config::{Config, Flags, meant};
 
 #[derive(Clone, Debug)]
 pub struct Options {
+    pub roles: Roles,
     pub drain_delay: Duration,
     pub shutdown_timeout: Duration,
     pub log_level: String,
@@ -46,13 +46,15 @@ pub async fn run(mut config: Config, flags: Flags, options: Options, say: Say<'_
     telemetry::logs(&options.log_level, options.log_json, options.colour)?;
     let metrics = telemetry::metrics()?;
     let mut signals = Signals::new()?;
-    let store = open(&config.store, say).await?;
+    let store = store::open(&config.store, say).await?;
     for change in changes::at_start(&config, &*store).await? {
         say(&format!("change    {change}"));
     }
     let (doors, rules) = sources::sources(std::mem::take(&mut config.sources), &*store).await?;
     let rules = Arc::new(ArcSwap::from_pointee(rules));
-    let engine = Engine::start(store.clone(), consumers::posts(&config.consumers)?, Arc::new(chance::System)).await?;
+    let posts = consumers::posts(&config.consumers)?;
+    let loops = options.roles.loops();
+    let engine = Engine::start_loops(store.clone(), posts, Arc::new(chance::System), loops).await?;
     let readiness = Arc::new(Readiness::default());
     let admin = Admin {
         store: store.clone(),
@@ -61,9 +63,12 @@ pub async fn run(mut config: Config, flags: Flags, options: Options, say: Say<'_
         readiness: readiness.clone(),
         metrics,
     };
-    let admin = open_admin(&config, admin).await?;
-    greet(&config, &doors, store.now(), say);
-    let (ingest, server) = open_doors(&config, &engine, doors)?;
+    let admin = open_admin(&config, admin, options.roles).await?;
+    greet(&config, options.roles, &doors, store.now(), say);
+    let (ingest, server) = match options.roles.ingest {
+        true => open_doors(&config, &engine, doors).map(|(ingest, server)| (Some(ingest), Some(server)))?,
+        false => (None, None),
+    };
     let reload = config.file.clone().map(|file| Reload {
         file,
         flags,
@@ -101,25 +106,12 @@ pub async fn run(mut config: Config, flags: Flags, options: Options, say: Say<'_
     Ok(ended)
 }
 
-/// The store is opened on a thread of its own: recovery after a crash reads and writes files.
-async fn open(config: &meant::Store, say: Say<'_>) -> Result<Arc<dyn Store>> {
-    let began = Instant::now();
-    let path = config.work.clone();
-    let store = tokio::task::spawn_blocking(move || SqliteStore::open(&path, sqlite::Options::default())).await??;
-    say(&format!(
-        "store     sqlite {}   WAL, synchronous=FULL, SQLite {}   ready in {} ms",
-        config.work.display(),
-        sqlite::version(),
-        began.elapsed().as_millis()
-    ));
-    Ok(Arc::new(store))
-}
-
-async fn open_admin(config: &Config, admin: Admin) -> Result<JoinHandle<std::io::Result<()>>> {
+async fn open_admin(config: &Config, admin: Admin, roles: Roles) -> Result<JoinHandle<std::io::Result<()>>> {
     let listener = TcpListener::bind(config.admin.listen)
         .await
         .with_context(|| format!("cannot listen on {} for the admin API", config.admin.listen))?;
-    let router = admin::router(admin, auth::write_token(&config.store.work)?);
+    let token = roles.admin.then(|| auth::write_token(&config.token_file())).transpose()?;
+    let router = admin::router(admin, token);
     Ok(tokio::spawn(axum::serve(listener, router).into_future()))
 }
 
@@ -144,8 +136,8 @@ fn limits(written: &meant::Ingest) -> Limits {
     }
 }
 
-fn greet(config: &Config, doors: &[Source], now: Micros, say: Say<'_>) {
-    for door in doors {
+fn greet(config: &Config, roles: Roles, doors: &[Source], now: Micros, say: Say<'_>) {
+    for door in doors.iter().filter(|_| roles.ingest) {
         let note = match (&door.verification, door.verification.trouble(now)) {
             (_, Some(why)) => format!("   answers 503: {why}"),
             (Verification::None, None) => "   not verified: anybody may send".to_owned(),
@@ -153,8 +145,11 @@ fn greet(config: &Config, doors: &[Source], now: Micros, say: Say<'_>) {
         };
         say(&format!("ingest    http://{}/in/{}{note}", config.ingest.listen, door.name));
     }
-    let token = auth::token_file(&config.store.work);
-    say(&format!("admin     http://{}/   token in {}", config.admin.listen, token.display()));
+    let token = match roles.admin {
+        true => format!("token in {}", config.token_file().display()),
+        false => "health and numbers only".to_owned(),
+    };
+    say(&format!("admin     http://{}/   {token}", config.admin.listen));
 }
 
 /// Without a file there is nothing to read again, and the signal must not end the process all the same.
@@ -169,10 +164,13 @@ async fn on_hangup(reload: Option<Reload>, mut hangup: Signal) {
 
 /// Load balancers notice an unready node only after a while; until then it goes on taking requests. Then the doors close,
 /// and last of all the loops, which give back what they hold.
-async fn drain(options: &Options, server: Server, engine: Engine) {
+async fn drain(options: &Options, server: Option<Server>, engine: Engine) {
     tokio::time::sleep(options.drain_delay).await;
     let end = Instant::now() + options.shutdown_timeout;
-    let cut = server.drain(options.shutdown_timeout).await;
+    let cut = match server {
+        Some(server) => server.drain(options.shutdown_timeout).await,
+        None => 0,
+    };
     if cut > 0 {
         tracing::warn!(connections = cut, "connections were cut at the end of the drain, none of them answered 2xx");
     }

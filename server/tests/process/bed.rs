@@ -5,6 +5,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -19,6 +21,8 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Bed {
     pub folder: TempDir,
+    /// Where it keeps things; `None`: in files of its folder.
+    database: Option<String>,
     pub ingest: SocketAddr,
     admin: SocketAddr,
     env: Vec<(String, String)>,
@@ -32,8 +36,18 @@ fn free() -> SocketAddr {
 impl Bed {
     /// Not started yet. `config` stands behind the sections that every server needs.
     pub fn new(config: &str, env: &[(&str, &str)]) -> Bed {
+        Bed::on(None, config, env)
+    }
+
+    /// A node on that database.
+    pub fn node(url: &str, config: &str, env: &[(&str, &str)]) -> Bed {
+        Bed::on(Some(url.to_owned()), config, env)
+    }
+
+    fn on(database: Option<String>, config: &str, env: &[(&str, &str)]) -> Bed {
         let bed = Bed {
             folder: TempDir::new().expect("a folder"),
+            database,
             ingest: free(),
             admin: free(),
             env: env.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
@@ -48,9 +62,10 @@ impl Bed {
     }
 
     pub fn configure(&self, config: &str) {
+        let files = || format!("sqlite:{}", self.file("hookonce.db").display());
         let head = format!(
-            "[store]\nurl = \"sqlite:{}\"\n[ingest]\nlisten = \"{}\"\n[admin]\nlisten = \"{}\"\n",
-            self.file("hookonce.db").display(),
+            "[store]\nurl = \"{}\"\n[ingest]\nlisten = \"{}\"\n[admin]\nlisten = \"{}\"\n",
+            self.database.clone().unwrap_or_else(files),
             self.ingest,
             self.admin
         );
@@ -229,4 +244,24 @@ impl Letter {
         text.push_str(&self.body);
         text.into_bytes()
     }
+}
+
+/// A receiver that answers what it is told to.
+pub fn receiver(status: Arc<AtomicU16>, calls: Arc<AtomicUsize>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut buffer = [0u8; 16_384];
+            let _ = stream.read(&mut buffer);
+            calls.fetch_add(1, Ordering::SeqCst);
+            let answer = format!(
+                "HTTP/1.1 {} x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+                status.load(Ordering::SeqCst)
+            );
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    port
 }

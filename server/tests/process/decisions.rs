@@ -1,13 +1,11 @@
 //! What people decide through the commands: unmapped requests, held events, dead letters.
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 
 use serde_json::Value;
 
-use crate::bed::{Bed, Letter};
+use crate::bed::{Bed, Letter, receiver};
 
 const SECRET: &str = "field-test-secret-A-0123456789abcdef";
 
@@ -99,26 +97,6 @@ fn s34_nothing_is_decided_without_a_reason() {
     assert!(bed.json(&["requests", "get", &unmapped])["decided"].is_null());
 }
 
-/// A receiver that answers what it is told to.
-pub fn receiver(status: Arc<AtomicU16>, calls: Arc<AtomicUsize>) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = listener.local_addr().expect("an address").port();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { return };
-            let mut buffer = [0u8; 16_384];
-            let _ = stream.read(&mut buffer);
-            calls.fetch_add(1, Ordering::SeqCst);
-            let answer = format!(
-                "HTTP/1.1 {} x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
-                status.load(Ordering::SeqCst)
-            );
-            let _ = stream.write_all(answer.as_bytes());
-        }
-    });
-    port
-}
-
 #[test]
 fn a_dead_letter_is_seen_and_tried_again() {
     let (status, calls) = (Arc::new(AtomicU16::new(500)), Arc::new(AtomicUsize::new(0)));
@@ -139,4 +117,26 @@ fn a_dead_letter_is_seen_and_tried_again() {
     assert_eq!(bed.json(&["dead", "retry", &dead, "--reason", "mended"])["done"], "dead.retry");
     bed.until("its success", |bed| (bed.json(&["deliveries", "get", &dead])["state"] == "succeeded").then_some(()));
     assert_eq!(bed.run(&["dead", "retry", &dead, "--reason", "r"]).status.code(), Some(5), "it is not dead any more");
+}
+
+#[test]
+fn the_bytes_of_a_duplicate_are_those_of_its_event() {
+    let mut bed = Bed::new(&crm("$.PrimaryKey"), &[("CRM", SECRET)]);
+    bed.start(&[]);
+    let twice = letter(r#"{"PrimaryKey":"1","Entity":"Patient","Action":"Update"}"#);
+    assert_eq!((bed.send("crm", &twice).verdict(), bed.send("crm", &twice).verdict()), ("accepted", "duplicate"));
+    let event = first(&bed.json(&["events", "list"]), "id").expect("the event");
+    let copy = first(&bed.json(&["requests", "list", "--verdict", "duplicate"]), "id").expect("the copy");
+    let out = bed.run(&["requests", "raw", &copy, "--json"]);
+    assert_eq!((out.status.code(), out.stdout.len()), (Some(5), 0));
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    for part in [
+        format!("the bytes of {copy} were not stored"),
+        format!("a duplicate of {event}"),
+        format!("`hookonce events raw {event}`"),
+    ] {
+        assert!(said.contains(&part), "{part}: {said}");
+    }
+    assert_eq!(bed.run(&["events", "raw", &event]).stdout, twice.body.as_bytes());
+    assert_eq!(bed.run(&["requests", "raw", "req_zzzz"]).status.code(), Some(5));
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 
+use crate::bed::receiver;
 use crate::bed::{Bed, Letter};
-use crate::decisions::receiver;
 
 const SECRET: &str = "field-test-secret-A-0123456789abcdef";
 

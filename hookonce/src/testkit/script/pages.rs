@@ -122,7 +122,13 @@ fn queries(rows: &Rows) -> Vec<Query> {
     all.extend(STATES.map(|state| deliveries(Some(state), None, None)));
     all.extend([deliveries(None, Some(event), None), deliveries(None, None, Some(delivery))]);
     all.extend([Query::Event { id: event }, Query::EventRaw { id: event }, Query::Delivery { id: delivery }]);
-    all.extend([Query::Why { event }, Query::Consumers, Query::Configured, Query::Tally, Query::Unmapped { id: unmapped }]);
+    all.extend([
+        Query::Why { event },
+        Query::Consumers,
+        Query::Configured,
+        Query::Tally,
+        Query::Unmapped { id: unmapped },
+    ]);
     all.push(Query::Request { id: request });
     all.extend([Query::Dead { after: None, limit: 5 }, Query::Held { after: None, limit: 5 }]);
     all.extend(rows.request.keys().rev().take(5).map(|id| Query::RequestRaw { id: *id }));
