@@ -201,7 +201,7 @@ mod postgres {
         ("claim", "w.consumer = $1", "w.consumer >= $1"),
         ("claim", "order by w.due, w.seq", "order by w.seq"),
         ("claim", "(order by c.due, c.seq)", "(order by c.seq desc)"),
-        ("claim", "is distinct from 'paused'", "is not null or $1 is not null"),
+        ("claim", "'live') = 'live'", "'live') <> ''"),
         ("claim", "order by s.number desc", "order by s.number"),
         ("claim", "limit $5", "limit $5 + 1"),
         ("claim", "case when t.token is null then 0 else 1 end", "1"),

@@ -25,7 +25,8 @@ fn a_database_that_cannot_be_used_is_named_with_what_to_do() {
     let nobody = Line::new();
     nobody.cut();
     let as_it_is = || {};
-    let cases: [(&str, String, &dyn Fn(), i32, &str); 7] = [
+    type Case<'a> = (&'a str, String, &'a dyn Fn(), i32, &'a str);
+    let cases: [Case<'_>; 7] = [
         ("unreachable", nobody.url(&database), &as_it_is, 7, "trying again is safe"),
         ("no such database", format!("{}_not", database.url()), &as_it_is, 6, "createdb"),
         ("no such user", elsewhere("postgres@", "nobody_of_that_name@"), &as_it_is, 4, "PGPASSWORD"),

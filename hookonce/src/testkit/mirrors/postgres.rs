@@ -3,7 +3,7 @@
 use hookonce_core::claim::{Ask, LOST_QUIET};
 use hookonce_core::delivery::{HaltKind, State};
 use hookonce_core::lease::Lease;
-use hookonce_core::settle::{Attempt, Ending, How};
+use hookonce_core::settle::{ATTEMPT_ROWS, Attempt, Ending, How};
 use hookonce_core::time::Micros;
 
 use super::worlds::{self, NOW, OURS, PLACES, Place, ask, choices, claimable, delivery, lane, work, works};
@@ -105,6 +105,7 @@ fn claimed(sheets: &Sheets, stmt: &Stmt, world: &Rows, ask: &Ask) {
         Arg::Int(limit),
         Arg::Int(ask.lease),
         Arg::Int(ask.owner),
+        Arg::Int(ATTEMPT_ROWS),
     ];
     assert_eq!(firsts(same(sheets, stmt, &args, world, &model)), taken, "{} in {world:#?}", stmt.name);
 }
@@ -164,6 +165,7 @@ fn settle_later(sheets: &Sheets, stmt: &Stmt) -> usize {
             Arg::Ints(&[7]),
             Arg::Texts(&["done"]),
             Arg::Texts(&["why"]),
+            Arg::Int(ATTEMPT_ROWS),
         ];
         fenced(sheets, stmt, &more_args, true, |rows, lease| {
             settle::settle_one(rows, &ending(lease, more.clone()), NOW);
@@ -201,6 +203,7 @@ fn settle_end(sheets: &Sheets, stmt: &Stmt) -> usize {
             Arg::Ints(&[7]),
             Arg::Texts(&["done"]),
             Arg::Texts(&["why"]),
+            Arg::Int(ATTEMPT_ROWS),
         ];
         fenced(sheets, stmt, &more, true, |rows, lease| {
             settle::settle_one(rows, &ending(lease, how.clone()), NOW);
@@ -254,6 +257,7 @@ fn ended(sheets: &Sheets, stmt: &Stmt, world: &Rows, ending: &Ending) {
         Arg::Ints(&[7]),
         Arg::Texts(&["done"]),
         Arg::Texts(&["why"]),
+        Arg::Int(ATTEMPT_ROWS),
     ];
     same(sheets, stmt, &args, world, &model);
 }
