@@ -43,7 +43,7 @@ const PINS: &[(&Stmt, &[&str], &[&str])] = &[
         &[
             "Index Scan using work_pkey on work w",
             "Index Scan using delivery_pkey on delivery n",
-            "Index Cond: ((lane = g_2.lane) AND (seq > g_2.seq))",
+            "Index Cond: ((lane = g_3.lane) AND (seq > g_3.seq))",
         ],
         &["Sort"],
     ),
