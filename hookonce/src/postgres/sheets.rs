@@ -59,6 +59,7 @@ impl Sheets {
             let mut after = before.clone();
             change(&mut after);
             write_changed(tx, &before, &after, &positions).await;
+            tx.batch_execute(NEWCOMERS).await.expect("an event has a place");
             tx.batch_execute(NUMBERS).await.expect("the numbers go on behind those of the tables");
         });
     }
@@ -110,6 +111,11 @@ impl Sheets {
         })
     }
 }
+
+/// What a test adds has not been met by the router.
+const NEWCOMERS: &str = "insert into hookonce.arrival select e.id from hookonce.event e
+    where not exists (select 1 from hookonce.log l where l.event = e.id)
+      and not exists (select 1 from hookonce.arrival a where a.event = e.id)";
 
 /// Numbers are drawn behind what stands in the tables.
 const NUMBERS: &str = "

@@ -20,7 +20,6 @@ use crate::config::{catalogue, locate, source};
 #[command(before_help = "Examples:
   hookonce init --source stripe --yes            one source, named after its provider
   hookonce init --source billing=stripe --yes    the same under a name of your own
-  hookonce init --source orders --yes            any sender that signs with an HMAC
   hookonce init --source stripe --store postgres://me@localhost/shop --yes")]
 pub struct Args {
     /// A source to begin with: a provider's name, NAME=PROVIDER, or a name of your own

@@ -13,7 +13,6 @@ use crate::wiring::serve::{self, Ended, Options};
 #[command(before_help = "Examples:
   hookonce serve --dev                       with the generated secrets of `hookonce init`
   hookonce serve --config /etc/hookonce/hookonce.toml
-  hookonce serve --strict                    refuse to start while any source lacks its secret
   hookonce serve --roles worker,janitor      one of several nodes on a database")]
 pub struct Args {
     /// Take literal and generated secrets; end at once when told to

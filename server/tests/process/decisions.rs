@@ -132,7 +132,7 @@ fn the_bytes_of_a_duplicate_are_those_of_its_event() {
     let said = String::from_utf8_lossy(&out.stderr).into_owned();
     for part in [
         format!("the bytes of {copy} were not stored"),
-        format!("a duplicate of {event}"),
+        format!("its content is that of {event}"),
         format!("`hookonce events raw {event}`"),
     ] {
         assert!(said.contains(&part), "{part}: {said}");

@@ -5,7 +5,7 @@ use hookonce_core::id::{self, Named};
 use super::bed::wait;
 use crate::store::{SAMPLE_BASE, Store};
 use crate::testkit::model::Rows;
-use crate::view::{ConsumerRow, DeliveryRow, EventRow, HeldRow, Page, Query, Reached, RequestRow, Why};
+use crate::view::{Configured, ConsumerRow, DeliveryRow, EventRow, HeldRow, Page, Query, Reached, RequestRow, Why};
 
 const STATUSES: [&str; 6] = ["received", "held", "unmatched", "in_progress", "done", "needs_attention"];
 const STATES: [&str; 5] = ["waiting", "ready", "retryable_failed", "permanently_failed", "succeeded"];
@@ -34,6 +34,10 @@ impl Ranks<'_> {
             Page::Deliveries(rows, next) => Page::Deliveries(self.each(rows, Self::delivery), next),
             Page::Held(rows) => Page::Held(self.each(rows, Self::held)),
             Page::Consumers(rows) => Page::Consumers(self.each(rows, Self::consumer)),
+            Page::Configured(known) => {
+                let newest = known.newest.map(|event| self.event_no(event));
+                Page::Configured(Configured { newest, ..known })
+            }
             Page::Why(why) => Page::Why(Box::new(self.why(*why))),
             page => page,
         }
