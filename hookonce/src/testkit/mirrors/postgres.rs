@@ -267,7 +267,7 @@ fn route_check_next(sheets: &Sheets, stmt: &Stmt) -> usize {
     let (worlds, mut tried) = (choices(&PLACES, 3), 0);
     for places in &worlds {
         let world = lane(places);
-        for behind in [&[0][..], &[1], &[0, 1]] {
+        for behind in [&[0][..], &[1], &[2], &[0, 1]] {
             let mut model = world.clone();
             behind.iter().for_each(|behind| settle::settle_next(&mut model, -1, *behind, NOW));
             let lanes = vec![-1; behind.len()];
