@@ -112,7 +112,7 @@ fn what_a_change_touches_is_said_before() {
     bed.configure(&(head.clone() + "key = \"$.data.id\"\n" + &app("on = [\"sw/order.*\"]\nfrom = \"beginning\"")));
     bed.signal("HUP");
     for said in [
-        "source `sw`: its identity rule changes in",
+        "source `sw`: its identity rule changes in `fallback`, `key`, for requests from now on",
         "at the next start: consumer `app`: `from` has no effect any more",
         r#"at the next start: consumer `app`: `on` was ["sw/*"] and is ["sw/order.*"]"#,
         "configuration reloaded",
