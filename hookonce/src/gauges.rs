@@ -16,6 +16,8 @@ pub const STORE_SIZE: &str = "hookonce_store_size_bytes";
 pub const STORE_WAL: &str = "hookonce_store_wal_bytes";
 pub const STORE_FREE: &str = "hookonce_store_free_bytes";
 
+pub const REPLICATED: &str = "hookonce_store_replicated";
+
 const PENDING: &str = "hookonce_consumer_pending_events";
 const RETRYING: &str = "hookonce_consumer_retrying_events";
 const INFLIGHT: &str = "hookonce_consumer_inflight_events";
@@ -54,6 +56,7 @@ pub fn describe() {
     describe_gauge!(DEAD, "deliveries that were given up and wait for a decision");
     describe_gauge!(PAUSE, "1: nothing is handed to it");
     describe_gauge!(OLDEST, Unit::Seconds, "age of the oldest event that a consumer still owes; 0: none");
+    describe_gauge!(REPLICATED, "1: what is answered 2xx is on a standby, too; 0: on the primary alone");
     describe_gauge!(STORE_SIZE, Unit::Bytes, "size of a file of the store");
     describe_gauge!(STORE_WAL, Unit::Bytes, "size of its log on the disk");
     describe_gauge!(STORE_FREE, Unit::Bytes, "free on the disk of the store");

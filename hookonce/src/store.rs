@@ -146,7 +146,8 @@ pub trait Store: Send + Sync {
 
     /// Registers consumers, gives each its id, and makes this configuration the one in force: with a new number and a
     /// pass row where the definitions are new. Who is not among them is handed nothing until it is back
-    /// (`Standing`). Answers the routing with the ids filled in.
+    /// (`Standing`). One that was in force before is so again only when no other process that lives runs the current
+    /// one; until then it keeps its old number and does not route. Answers the routing with the ids filled in.
     fn configure(&self, consumers: Vec<Consumer>) -> Verb<'_, Routing>;
 
     /// The number of an identity rule; equal definitions share it. `definition` is its normal form.

@@ -1,9 +1,11 @@
 //! The configuration in force: consumers get the ids of their names, new definitions a number and a pass row. Nodes that
 //! configure at the same moment, and a router that passes meanwhile, collide on a key; whoever is second begins again.
+//! What was in force before and comes back waits until nobody runs the current one ([`configs`]).
 
 use hookonce_core::consumer::{Consumer, From, Standing};
 use hookonce_core::route::Routing;
 
+use super::configs::{self, Configs};
 use super::conn::{Conn, Pool};
 use super::open::setting;
 use crate::sql::call::Arg;
@@ -30,6 +32,14 @@ pub async fn configure(pool: &Pool, node: i64, consumers: &[Consumer]) -> Result
 
 async fn within(conn: Conn, node: i64, consumers: &[Consumer]) -> Result<Routing, StoreError> {
     let last = last(&conn).await?;
+    let (hash, known) = (configs::hash(consumers), Configs::read(&conn).await?);
+    let before = last.as_ref().zip(known.number(&hash)).filter(|(last, number)| last.config != *number);
+    if let Some((last, number)) = before
+        && !configs::deserted(&conn, node, last.config).await?
+    {
+        configs::runs(&conn, node, number).await?;
+        return earlier(&conn, consumers, number).await;
+    }
     let number = last.as_ref().map_or(0, |last| last.config) + 1;
     let mut named = Vec::with_capacity(consumers.len());
     for consumer in consumers {
@@ -45,8 +55,23 @@ async fn within(conn: Conn, node: i64, consumers: &[Consumer]) -> Result<Routing
         conn.exec(sql::SETTING_PUT, &[Arg::Text(IN_FORCE), Arg::Blob(in_force.as_bytes())]).await?;
         put_pass(&conn, last, number, node).await?;
     }
+    let config = if changed { number } else { number - 1 };
+    known.put(&conn, hash, config).await?;
+    configs::runs(&conn, node, config).await?;
     let consumers = named.into_iter().map(|(consumer, _)| consumer).collect();
-    Ok(Routing { config: if changed { number } else { number - 1 }, consumers })
+    Ok(Routing { config, consumers })
+}
+
+/// As it was: it does not route, and asks again with its heartbeats.
+async fn earlier(conn: &Conn, consumers: &[Consumer], number: i64) -> Result<Routing, StoreError> {
+    let mut named = Vec::with_capacity(consumers.len());
+    for consumer in consumers {
+        if let Some(row) = conn.row(sql::CONFIGURE_FIND, &[Arg::Text(&consumer.name)]).await? {
+            named.push(Consumer { id: row.int(0)?, ..consumer.clone() });
+        }
+    }
+    named.sort_by_key(|consumer| consumer.id);
+    Ok(Routing { config: number, consumers: named })
 }
 
 async fn last(conn: &Conn) -> Result<Option<Last>, StoreError> {

@@ -13,8 +13,10 @@ use futures_util::future::join_all;
 #[cfg(feature = "testkit")]
 use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Statement};
+use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Notification, Statement};
 
+use super::listen::Ear;
+use super::timeline::Timeline;
 use super::value;
 use crate::clock::Clock;
 use crate::sql::call::{Arg, Call, Row, Stmt, Tap};
@@ -202,6 +204,11 @@ impl Conn {
         }
     }
 
+    /// The first look at what history this is.
+    pub async fn look(&self, timeline: &Timeline) -> Result<(), StoreError> {
+        timeline.open(&self.0.client).await.map_err(|error| value::remedy(&error))
+    }
+
     /// What is no statement of ours: a test's user, who ends his transactions himself.
     #[cfg(feature = "testkit")]
     pub async fn batch(&self, sql: &str) -> Result<(), StoreError> {
@@ -342,6 +349,7 @@ pub struct Maker {
     pub clock: Option<Arc<dyn Clock>>,
     /// How long an answer may take to come.
     pub limit: Duration,
+    pub timeline: Arc<Timeline>,
     pub instead: &'static [Stmt],
 }
 
@@ -353,6 +361,19 @@ impl fmt::Debug for Maker {
 
 impl Maker {
     pub async fn connect(&self) -> Result<Conn, tokio_postgres::Error> {
+        let conn = self.with(None).await?;
+        self.timeline.check(&conn.0.client).await?;
+        Ok(conn)
+    }
+
+    /// One that hears what others tell.
+    pub async fn hearing(&self, ear: Ear) -> Result<Conn, StoreError> {
+        let made = tokio::time::timeout(self.limit, self.with(Some(ear))).await;
+        let made = made.map_err(|_| StoreError::Busy("the database does not answer".into()))?;
+        made.map_err(|error| unreachable_now(value::remedy(&error)))
+    }
+
+    async fn with(&self, ear: Option<Ear>) -> Result<Conn, tokio_postgres::Error> {
         let (client, mut connection) = self.config.connect(NoTls).await?;
         let state = Arc::new(State::default());
         let seen = state.clone();
@@ -360,6 +381,7 @@ impl Maker {
             while let Some(message) = std::future::poll_fn(|cx| connection.poll_message(cx)).await {
                 match message {
                     Ok(AsyncMessage::Notice(notice)) if is_warning(&notice) => seen.warned.store(true, Relaxed),
+                    Ok(AsyncMessage::Notification(said)) => tell(ear.as_ref(), &said),
                     Ok(_) => {}
                     // Whoever waits for an answer is told.
                     Err(_) => break,
@@ -368,6 +390,13 @@ impl Maker {
         });
         let (tap, clock, limit, instead) = (self.tap.clone(), self.clock.clone(), self.limit, self.instead);
         Ok(Conn(Arc::new(Inner { client, prepared: Mutex::default(), state, tap, clock, limit, instead })))
+    }
+}
+
+/// A hint may be lost.
+fn tell(ear: Option<&Ear>, said: &Notification) {
+    if let Some(ear) = ear {
+        let _ = ear.try_send((said.process_id().into(), said.payload().to_owned()));
     }
 }
 

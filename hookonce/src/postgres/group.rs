@@ -15,6 +15,7 @@ use metrics::{Histogram, histogram};
 
 use super::admit::{self, Done};
 use super::conn::{Ended, Pool};
+use super::listen::Hints;
 use super::queue::{Job, Queue};
 use super::{Options, fold};
 use crate::alarm;
@@ -36,6 +37,7 @@ const FOLD: u64 = 512;
 pub struct Writers {
     pub queue: Queue,
     pool: Pool,
+    hints: Arc<Hints>,
     patience: Duration,
     /// Keys that somebody else's transaction holds, and how many wait for each: what comes for them goes aside at once.
     held: Mutex<HashMap<Digest, usize>>,
@@ -65,7 +67,7 @@ enum Fate {
 }
 
 impl Writers {
-    pub fn new(pool: Pool, options: &Options) -> Writers {
+    pub fn new(pool: Pool, hints: Arc<Hints>, options: &Options) -> Writers {
         let instruments = Instruments {
             commit: histogram!("hookonce_store_commit_duration_seconds", "file" => "inbox"),
             batch: histogram!("hookonce_store_commit_batch_events"),
@@ -73,6 +75,7 @@ impl Writers {
         Writers {
             queue: Queue::default(),
             pool,
+            hints,
             patience: options.ack_patience,
             held: Mutex::default(),
             groups: AtomicU64::new(0),
@@ -185,6 +188,7 @@ impl Writers {
                     let items: usize = submissions.iter().map(|submission| submission.mapped.len()).sum();
                     self.instruments.commit.record(began.elapsed());
                     self.instruments.batch.record(items as f64);
+                    self.hints.arrived();
                     return Fate::Done(done);
                 }
                 Tried::Known(fate) => return fate,

@@ -18,6 +18,7 @@ pub mod bed;
 mod bodies;
 mod claim;
 mod command;
+mod configs;
 mod configure;
 pub mod conn;
 mod error;
@@ -25,6 +26,7 @@ mod fold;
 mod group;
 #[cfg(feature = "testkit")]
 pub mod lent;
+mod listen;
 mod migrate;
 mod now;
 mod open;
@@ -39,11 +41,13 @@ mod settle;
 pub mod sheets;
 mod store;
 mod sweep;
+mod timeline;
 mod value;
 
 pub use error::OpenError;
 pub use open::{schema, valid};
 pub use store::PostgresStore;
+pub use timeline::Acks;
 
 /// What a store is opened with. The defaults are those of a server; tests bring their own clock, seed and patience.
 #[derive(Clone, Debug)]
@@ -70,6 +74,8 @@ pub struct Options {
     pub work: usize,
     /// Connections for people.
     pub readers: usize,
+    /// Tells other nodes what is there for them, and hears them. Without it all is found by polling.
+    pub hints: bool,
     /// Runs although the database says that it may lose what it has confirmed.
     pub may_lose_commits: bool,
     /// Sees every statement.
@@ -92,6 +98,7 @@ impl Default for Options {
             writers: 2,
             work: 8,
             readers: 2,
+            hints: true,
             may_lose_commits: false,
             tap: None,
             instead: &[],

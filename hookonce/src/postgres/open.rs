@@ -1,5 +1,6 @@
 //! Opening a store: a database that keeps what it confirms, our schema in it, this process signed in.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
@@ -8,6 +9,7 @@ use tokio_postgres::{Client, Config, NoTls};
 
 use super::conn::{Conn, Maker, Pool};
 use super::error::OpenError;
+use super::timeline::Timeline;
 use super::value::said;
 use super::{Options, migrate};
 use crate::sql::call::Arg;
@@ -27,25 +29,37 @@ pub struct Opened {
     pub ingest: Pool,
     pub work: Pool,
     pub read: Pool,
+    /// For hints; none: nobody wants any.
+    pub ear: Option<Maker>,
+    pub timeline: Arc<Timeline>,
     pub identity: Identity,
 }
 
 pub async fn open(url: &str, options: &Options) -> Result<Opened, OpenError> {
     let config = config(url, options)?;
     prepare(&config, options).await?;
-    let pool = |config: Config, size| {
-        let (tap, clock, limit) = (options.tap.clone(), options.clock.clone(), options.answer_limit);
-        let maker = Maker { config, tap, clock, limit, instead: options.instead };
-        Pool::new(maker, size, options.connect_wait)
-    };
+    let timeline = Arc::<Timeline>::default();
+    let pool = |config: Config, size| Pool::new(maker(config, &timeline, options), size, options.connect_wait);
     let engine = session(&config, &[PLANS, &limits(options, options.statement_limit)]);
     let reading = session(&config, &[&limits(options, options.read_limit)]);
     let work = pool(engine.clone(), options.work)?;
     let conn = work.get().await?;
-    let identity = enter(&work, &conn, options).await?;
+    let identity = enter(&work, &conn, &timeline, options).await?;
     drop(conn);
+    let ear = options.hints.then(|| hearing(&config, &timeline, options));
     let (ingest, read) = (pool(engine, options.writers + ASIDE)?, pool(reading, options.readers)?);
-    Ok(Opened { ingest, work, read, identity })
+    Ok(Opened { ingest, work, read, ear, timeline, identity })
+}
+
+fn maker(config: Config, timeline: &Arc<Timeline>, options: &Options) -> Maker {
+    let (tap, clock, limit) = (options.tap.clone(), options.clock.clone(), options.answer_limit);
+    Maker { config, tap, clock, limit, timeline: timeline.clone(), instead: options.instead }
+}
+
+/// Its statements are nobody's business, and it writes nothing.
+fn hearing(config: &Config, timeline: &Arc<Timeline>, options: &Options) -> Maker {
+    let config = session(config, &[&limits(options, options.statement_limit)]);
+    Maker { tap: None, clock: None, ..maker(config, timeline, options) }
 }
 
 /// Why a url cannot be one of ours, as far as it shows without asking the database.
@@ -151,22 +165,24 @@ async fn sound(db: &Client, options: &Options) -> Result<(), OpenError> {
 }
 
 /// Signs this process in. What those held that have said good-bye is due now.
-async fn enter(pool: &Pool, conn: &Conn, options: &Options) -> Result<Identity, StoreError> {
+async fn enter(pool: &Pool, conn: &Conn, timeline: &Timeline, options: &Options) -> Result<Identity, StoreError> {
     let fresh = fresh_id(options);
     pool.tx(|conn| {
         let fresh = &fresh;
         async move {
             name(&conn, "store_id", fresh).await?;
-            name(&conn, "generation", "1").await
+            name(&conn, "generation", "1").await?;
+            conn.exec(sql::TIMELINE_NEW, &[]).await.map(drop)
         }
     })
     .await?;
+    conn.look(timeline).await?;
     let version = Arg::Text(env!("CARGO_PKG_VERSION"));
     let row = conn.row(sql::NODE_ENTER, &[version]).await?;
     conn.exec(sql::NODE_DUE, &[]).await?;
     Ok(Identity {
         store: setting(conn, "store_id").await?.unwrap_or_default(),
-        generation: number(conn, "generation").await?,
+        generation: timeline.generation(),
         instance: row.unwrap_or_default().int(0)?,
     })
 }
@@ -190,10 +206,4 @@ pub async fn setting(conn: &Conn, name: &str) -> Result<Option<String>, StoreErr
         Some(mut row) => Ok(Some(String::from_utf8_lossy(&row.blob(0)?).into_owned())),
         None => Ok(None),
     }
-}
-
-/// 0 where it is not set.
-pub async fn number(conn: &Conn, name: &str) -> Result<i64, StoreError> {
-    let text = setting(conn, name).await?.unwrap_or_else(|| "0".to_owned());
-    text.parse().map_err(|_| StoreError::Failed(format!("the setting `{name}` is no number")))
 }

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::future::{BoxFuture, FutureExt as _};
+use futures_util::future::{BoxFuture, FutureExt as _, pending};
 use hookonce_core::admit::{Admission, Submission};
 use hookonce_core::claim::Ask;
 use hookonce_core::command::{Command, Refused, Who};
@@ -14,19 +14,21 @@ use hookonce_core::route::Routing;
 use hookonce_core::settle::{Ending, Settled};
 use hookonce_core::time::Micros;
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::conn::Pool;
 use super::error::OpenError;
 use super::group::Writers;
+use super::listen::{self, Hints};
 use super::now::Now;
 use super::open::{self, Opened};
 use super::queue::Job;
+use super::timeline::{Acks, Timeline};
 use super::{Options, beat, bodies, claim, command, configure, now, read, refused, route, rule, settle, sweep};
 use crate::sql::call::Arg;
 use crate::sql::postgres as sql;
-use crate::store::{Identity, Passed, Pulse, Refusals, Run, Store, StoreError, Swept, Verb};
+use crate::store::{Hint, Identity, Passed, Pulse, Refusals, Run, Store, StoreError, Swept, Verb};
 use crate::view::{Page, Query};
 
 /// What every verb stands on. Clones are the same.
@@ -46,6 +48,9 @@ pub struct Base {
     pub router: Arc<tokio::sync::Mutex<route::Memory>>,
     pub marks: Arc<claim::Marks>,
     pub swept: Arc<sweep::Walk>,
+    /// For other nodes.
+    pub hints: Arc<Hints>,
+    pub timeline: Arc<Timeline>,
 }
 
 #[derive(Debug)]
@@ -56,26 +61,45 @@ pub struct PostgresStore {
     writers: Arc<Writers>,
     /// Of the writers: they end when the queue is closed and empty.
     running: Mutex<Vec<JoinHandle<()>>>,
+    /// What other nodes tell; closed: nobody tells anything any more.
+    heard: tokio::sync::Mutex<mpsc::Receiver<Hint>>,
 }
 
 impl PostgresStore {
     /// Opens the store in the database at `url`, or makes a new one there. Its tasks run on the runtime that this is
     /// called on.
     pub async fn open(url: &str, options: Options) -> Result<PostgresStore, OpenError> {
-        let Opened { ingest, work, read, identity } = open::open(url, &options).await?;
+        let Opened { ingest, work, read, ear, timeline, identity } = open::open(url, &options).await?;
         let now = Arc::new(Now::new(options.clock.clone()));
         now::look(&work, &now).await?;
         let (router, marks, swept) = (Arc::default(), Arc::default(), Arc::default());
         let read_limit = options.read_limit;
-        let base = Base { identity, ingest, work, read, read_limit, now, router, marks, swept };
+        let hints = Arc::<Hints>::default();
+        let base = Base { identity, ingest, work, read, read_limit, now, router, marks, swept, hints, timeline };
         let runtime = Handle::current();
-        let writers = Arc::new(Writers::new(base.ingest.clone(), &options));
+        let writers = Arc::new(Writers::new(base.ingest.clone(), base.hints.clone(), &options));
+        let (hears, heard) = mpsc::channel(listen::HEARD);
+        if let Some(ear) = ear {
+            runtime.spawn(listen::run(ear, base.hints.clone(), hears));
+        }
         if options.clock.is_none() {
             runtime.spawn(now::keep(base.work.clone(), Arc::downgrade(&base.now)));
         }
         let running = (0..options.writers.max(1)).map(|_| runtime.spawn(writers.clone().run()));
         let running = Mutex::new(running.collect());
-        Ok(PostgresStore { base, runtime, writers, running })
+        Ok(PostgresStore { base, runtime, writers, running, heard: heard.into() })
+    }
+
+    /// Where what is answered 2xx is.
+    pub fn acks(&self) -> Acks {
+        self.base.timeline.acks()
+    }
+
+    /// As it is now: a fail-over raises the generation.
+    fn base(&self) -> Base {
+        let mut base = self.base.clone();
+        base.identity.generation = base.timeline.generation();
+        base
     }
 
     /// For tests: a connection of the engine's kind whose transactions are somebody else's.
@@ -91,7 +115,7 @@ impl PostgresStore {
         T: Send + 'static,
         Fut: Future<Output = Result<T, StoreError>> + Send + 'static,
     {
-        let task = self.runtime.spawn(run(self.base.clone()));
+        let task = self.runtime.spawn(run(self.base()));
         async move { task.await.unwrap_or_else(|error| Err(ended(error))) }.boxed()
     }
 }
@@ -109,7 +133,7 @@ fn ended(error: tokio::task::JoinError) -> StoreError {
 
 impl Store for PostgresStore {
     fn identity(&self) -> Identity {
-        self.base.identity.clone()
+        self.base().identity
     }
 
     fn now(&self) -> Micros {
@@ -132,7 +156,11 @@ impl Store for PostgresStore {
     }
 
     fn configure(&self, consumers: Vec<Consumer>) -> Verb<'_, Routing> {
-        self.verb(|base| async move { configure::configure(&base.work, base.identity.instance, &consumers).await })
+        self.verb(|base| async move {
+            let routing = configure::configure(&base.work, base.identity.instance, &consumers).await?;
+            base.hints.all();
+            Ok(routing)
+        })
     }
 
     fn rule(&self, source: &str, definition: &str) -> Verb<'_, i64> {
@@ -142,7 +170,11 @@ impl Store for PostgresStore {
 
     fn route<'a>(&'a self, routing: &'a Routing) -> Verb<'a, Passed> {
         let routing = routing.clone();
-        self.verb(|base| async move { route::route(&base, &routing).await })
+        self.verb(|base| async move {
+            let passed = route::route(&base, &routing).await?;
+            base.hints.due(&passed.woken);
+            Ok(passed)
+        })
     }
 
     fn claim(&self, ask: Ask) -> Verb<'_, Vec<Run>> {
@@ -157,7 +189,12 @@ impl Store for PostgresStore {
     }
 
     fn release(&self, leases: Vec<Lease>) -> Verb<'_, ()> {
-        self.verb(|base| async move { claim::release(&*base.work.get().await?, &base.identity, &leases).await })
+        self.verb(|base| async move {
+            claim::release(&*base.work.get().await?, &base.identity, &leases).await?;
+            // Somebody else takes it up at once.
+            base.hints.all();
+            Ok(())
+        })
     }
 
     fn settle(&self, endings: Vec<Ending>, next: Option<Ask>) -> Verb<'_, (Vec<Settled>, Vec<Run>)> {
@@ -169,11 +206,27 @@ impl Store for PostgresStore {
     }
 
     fn command(&self, what: Command, who: Who) -> Verb<'_, Result<i64, Refused>> {
-        self.verb(|base| async move { command::command(&base.work, &what, &who).await })
+        self.verb(|base| async move {
+            let answer = command::command(&base.work, &what, &who).await?;
+            base.hints.all();
+            Ok(answer)
+        })
     }
 
     fn beat(&self, config: i64) -> Verb<'_, Pulse> {
         self.verb(move |base| async move { beat::beat(&*base.work.get().await?, base.identity.instance, config).await })
+    }
+
+    fn heard(&self) -> Verb<'_, Hint> {
+        async move {
+            let mut heard = self.heard.lock().await;
+            match heard.recv().await {
+                Some(hint) => Ok(hint),
+                // A node that hears nobody is no fault: it polls.
+                None => pending().await,
+            }
+        }
+        .boxed()
     }
 
     fn sweep(&self) -> Verb<'_, Swept> {
@@ -199,9 +252,13 @@ impl Store for PostgresStore {
             // The last groups are answered first; a writer that panicked has nothing more to answer.
             futures_util::future::join_all(running).await;
             let instance = Arg::Int(base.identity.instance);
-            let left = base.work.get().await?.exec(sql::NODE_LEAVE, &[instance]).await;
+            let left = async { base.work.get().await?.exec(sql::NODE_LEAVE, &[instance]).await };
+            if let Err(error) = left.await {
+                // A database that is away cannot be told. The leases end by themselves.
+                tracing::warn!("this node could not sign out: {error}");
+            }
             [&base.ingest, &base.work, &base.read].into_iter().for_each(Pool::close);
-            left.map(drop)
+            Ok(())
         })
     }
 }

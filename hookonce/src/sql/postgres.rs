@@ -12,6 +12,7 @@ macro_rules! statements {
 
 statements! {
     BEGIN = "begin";
+    PLANTED_LEASE = "planted_lease";
     COMMIT = "commit";
     ROLLBACK = "rollback";
     SETTING_GET = "setting_get";
@@ -19,6 +20,12 @@ statements! {
     SETTING_PUT = "setting_put";
     NOW = "now";
     READY = "ready";
+    TIMELINE = "timeline";
+    TIMELINE_NEW = "timeline_new";
+    TIMELINE_RAISE = "timeline_raise";
+    LISTEN = "listen";
+    NOTIFY = "notify";
+    SESSION = "session";
     NODE_ENTER = "node_enter";
     NODE_LEAVE = "node_leave";
     NODE_DUE = "node_due";

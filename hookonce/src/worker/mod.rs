@@ -257,7 +257,7 @@ impl Worker {
                         self.look.within(Duration::from_micros(u64::try_from(delay).unwrap_or(0)));
                     }
                 }
-                Settled::Fenced => report::lost(&self.post.consumer.name, ending.event, ending.lease.epoch),
+                Settled::Fenced => report::fenced(&self.post.consumer.name, ending.event, ending.lease.epoch),
             }
         }
     }

@@ -40,7 +40,18 @@ pub(super) fn kept(consumer: &str, ending: &Ending, received: Option<Micros>) {
 /// A run whose lease is somebody else's by now.
 pub(super) fn lost(consumer: &str, event: i64, epoch: i64) {
     count(consumer, "lease_lost");
-    tracing::warn!(consumer, event.id = event, epoch, "lease lost: the work is somebody else's");
+    tracing::warn!(consumer, event.id = event, epoch, "lease lost: the run is given up, the work is somebody else's");
+}
+
+/// An ending that came too late: the store did not take it.
+pub(super) fn fenced(consumer: &str, event: i64, epoch: i64) {
+    count(consumer, "lease_lost");
+    tracing::warn!(
+        consumer,
+        event.id = event,
+        epoch,
+        "lease lost: its ending changes nothing, the work is somebody else's"
+    );
 }
 
 fn count(consumer: &str, outcome: &'static str) {

@@ -32,5 +32,6 @@ async fn files(work: PathBuf) -> Result<(Arc<dyn Store>, String)> {
 
 async fn shared(database: &meant::Postgres) -> Result<(Arc<dyn Store>, String)> {
     let store = PostgresStore::open(database.url(), postgres::Options::default()).await?;
-    Ok((Arc::new(store), database.to_string()))
+    let what = format!("{database}   acks are {}", store.acks());
+    Ok((Arc::new(store), what))
 }

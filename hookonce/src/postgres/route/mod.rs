@@ -23,6 +23,8 @@ use crate::store::{Identity, Passed, StoreError};
 /// What a router remembers of what is committed. Others route, too: each pass first reads what they did meanwhile.
 #[derive(Debug, Default)]
 pub struct Memory {
+    /// Of the store, that it was read in: another history may lack what was seen in this one.
+    generation: i64,
     cursors: Cursors,
     /// The last pass row that was read.
     known: i64,
@@ -46,7 +48,13 @@ struct Written {
 pub async fn route(base: &Base, routing: &Routing) -> Result<Passed, StoreError> {
     kill_point!("pass_begun");
     let run = |conn: Conn| async move {
-        let done = pass(&conn, &base.identity, &mut *base.router.lock().await, routing).await?;
+        let mut memory = base.router.lock().await;
+        // Asked behind the connection, which may have been the first to find another history.
+        let generation = base.timeline.generation();
+        if memory.generation != generation {
+            *memory = Memory { generation, ..Memory::default() };
+        }
+        let done = pass(&conn, &base.identity, &mut memory, routing).await?;
         if done.written.is_none() {
             conn.leave_nothing();
         }

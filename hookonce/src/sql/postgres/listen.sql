@@ -1,0 +1,2 @@
+-- A hint and nothing more: whoever hears nothing polls.
+listen hookonce

@@ -1,0 +1,2 @@
+-- Whoever tells hears himself as well, under this number.
+select pg_backend_pid()::int8
