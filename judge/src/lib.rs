@@ -15,6 +15,7 @@ pub mod dice;
 pub mod dump;
 pub mod history;
 pub mod kill;
+pub mod nodes;
 pub mod planted;
 pub mod power;
 pub mod results;

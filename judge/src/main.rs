@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
 use hookonce_judge::dice::Dice;
-use hookonce_judge::{binary, cases, kill, planted, power};
+use hookonce_judge::{binary, cases, kill, nodes, planted, power};
 
 /// Cycles from which every named point must have been hit.
 const ALL_POINTS: u64 = 60;
@@ -49,13 +49,24 @@ enum What {
         #[arg(long)]
         name: Option<String>,
     },
+    /// Several servers on one database: killed, stopped past their leases, cut off, at random
+    Nodes {
+        #[arg(long, default_value_t = 16)]
+        cycles: u64,
+        #[arg(long)]
+        resume: bool,
+        #[arg(long)]
+        seed: Option<u64>,
+        #[arg(long)]
+        name: Option<String>,
+    },
     /// Planted bugs, each to be found by its invariant
     Planted {
         only: Vec<String>,
         #[arg(long)]
         seed: Option<u64>,
     },
-    /// Field cases that need a whole server: f11, f20a, f20d, f22-readers, f22-inbox, f22-work, f23c, wiped, x16
+    /// Field cases that need a whole server: f11, f20a, f20d, f22-readers, f22-inbox, f22-work, f23c, wiped, x9, x10, x10-local, x16
     Cases {
         only: Vec<String>,
         #[arg(long)]
@@ -79,6 +90,10 @@ async fn main() -> Result<()> {
             let name = name.unwrap_or_else(|| format!("power-{cycles}"));
             run_power(power::Cuts { cycles, resume, seed: seeded(seed)?, name }).await
         }
+        What::Nodes { cycles, resume, seed, name } => {
+            let name = name.unwrap_or_else(|| format!("nodes-{cycles}"));
+            run_nodes(nodes::Campaign { cycles, resume, seed: seeded(seed)?, name }).await
+        }
         What::Planted { only, seed } => planted::all(seeded(seed)?, &only).await,
         What::Cases { only, seed } => cases::all(seeded(seed)?, &only).await,
         What::Toy => prove().await,
@@ -100,6 +115,14 @@ async fn run_kill(asked: kill::Campaign) -> Result<()> {
         bail!("void: the kill points {unhit:?} were never hit");
     }
     Ok(())
+}
+
+async fn run_nodes(asked: nodes::Campaign) -> Result<()> {
+    let results = nodes::campaign(&asked).await?;
+    println!("nodes: {}", results.sum().words());
+    let command = format!("cargo xtask campaign nodes --cycles {}", asked.cycles);
+    println!("{}", results.sum().row("X16, X17, X26", &command));
+    results.sum().verdict()
 }
 
 async fn run_power(asked: power::Cuts) -> Result<()> {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use tokio::time::sleep;
 
 use crate::binary;
@@ -18,14 +18,14 @@ use crate::history::{Books, Evidence, Fault};
 use crate::results::Row;
 use crate::rig::child::End;
 use crate::rig::config::Tuning;
-use crate::rig::load::Provider;
+use crate::rig::load::{Habits, Provider};
 use crate::rig::receiver::{Manner, Receiver};
 use crate::rig::{Child, Clock, Launch, Place, config};
 
 /// Senders of the load.
 const SENDERS: u64 = 8;
 /// Nothing has arrived for so long: then it looks drained, and the dump says whether it is.
-const QUIET: Duration = Duration::from_millis(800);
+const SILENCE: Duration = Duration::from_millis(800);
 /// One wait for quiet.
 const DRAIN_LIMIT: Duration = Duration::from_secs(20);
 /// Starts that may be needed to drain: more than one only if the quiet was a back-off.
@@ -37,10 +37,12 @@ pub struct Trial {
     pub clock: Clock,
     pub seed: u64,
     pub receiver: Arc<Receiver>,
-    launch: Launch,
+    pub launch: Launch,
     tuning: Tuning,
     books: Arc<Books>,
     pub provider: Arc<Provider>,
+    /// How long nothing arrives when all is done.
+    pub silence: Duration,
     needs: Vec<String>,
     earlier: Option<(Dump, u64)>,
     /// The slowest way from start to ready.
@@ -58,11 +60,27 @@ impl Trial {
     }
 
     pub async fn tuned(place: Place, launch: Launch, needs: Vec<String>, seed: u64, tuning: Tuning) -> Result<Self> {
+        Self::among(&[place], launch, needs, seed, tuning, Habits::default()).await
+    }
+
+    /// Over one store for several servers. What has to be done by one alone is done by the first.
+    pub async fn among(
+        places: &[Place],
+        launch: Launch,
+        needs: Vec<String>,
+        seed: u64,
+        tuning: Tuning,
+        habits: Habits,
+    ) -> Result<Self> {
+        let place = places.first().context("nobody is to be tried")?.clone();
         std::fs::create_dir_all(&place.store)?;
-        std::fs::write(place.config(), config::toml(&place, tuning))?;
+        for place in places {
+            std::fs::write(place.config(), config::toml(place, tuning))?;
+        }
         let (clock, books) = (Clock::start(), Arc::new(Books::open(&place.evidence())?));
         let receiver = Receiver::start(place.receiver, books.clone(), clock, Dice::new(seed).fork(1)).await?;
-        let provider = Arc::new(Provider::new(place.ingest(), books.clone(), clock));
+        let to = places.iter().map(Place::ingest).collect();
+        let provider = Arc::new(Provider::among(to, habits, books.clone(), clock));
         let (slowest_start, complaints, account) = Default::default();
         Ok(Self {
             tuning,
@@ -74,6 +92,7 @@ impl Trial {
             launch,
             books,
             provider,
+            silence: SILENCE,
             needs,
             earlier: None,
             slowest_start,
@@ -84,8 +103,14 @@ impl Trial {
 
     /// A new server process. `None`: it died before it was ready.
     pub async fn start(&mut self, kill_at: Option<String>) -> Result<Option<Child>> {
+        let launch = Launch { kill_at, ..self.launch.clone() };
+        self.start_at(&self.place.clone(), &launch).await
+    }
+
+    /// The same at another of its places.
+    pub async fn start_at(&mut self, place: &Place, launch: &Launch) -> Result<Option<Child>> {
         let began = Instant::now();
-        let mut child = Child::spawn(&self.place, &Launch { kill_at, ..self.launch.clone() })?;
+        let mut child = Child::spawn(place, launch)?;
         if !child.ready().await? {
             let end = child.kill().await?;
             self.must_be_killed(end);
@@ -123,7 +148,7 @@ impl Trial {
         }
     }
 
-    fn complain(&mut self, words: String) {
+    pub fn complain(&mut self, words: String) {
         self.complaints.push(Violation { rule: Rule::Process, words });
     }
 
@@ -138,7 +163,7 @@ impl Trial {
         let expect = Expect { consumers: config::consumers(), needs, drained };
         let (place, earlier, at) = (self.place.clone(), self.earlier.take(), self.clock.now());
         let (verdict, dump) = tokio::task::spawn_blocking(move || -> Result<_> {
-            let dump = dump::read(&dump::take(&place.database(), &place.look())?)?;
+            let dump = dump::read(&dump::of(&place)?)?;
             let evidence = Evidence::read(&place.evidence())?;
             let earlier = earlier.as_ref().map(|(d, at)| (d, *at));
             let verdict = checker::judge(&Case { evidence: &evidence, dump: &dump, earlier, expect: &expect });
@@ -191,9 +216,9 @@ impl Trial {
     pub async fn quiet(&self) {
         let until = Instant::now() + DRAIN_LIMIT;
         let began = self.clock.now();
-        let micros = u64::try_from(QUIET.as_micros()).unwrap_or(u64::MAX);
+        let micros = u64::try_from(self.silence.as_micros()).unwrap_or(u64::MAX);
         while Instant::now() < until && self.clock.now().saturating_sub(self.receiver.last().max(began)) < micros {
-            sleep(QUIET / 8).await;
+            sleep(self.silence / 8).await;
         }
     }
 

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, ensure};
 use crate::run::{root, run};
 
 /// What only the build for faults may know, by name.
-const HOOKS: &[&str] = &["HOOKONCE_KILL_AT", "HOOKONCE_PLANT"];
+const HOOKS: &[&str] = &["HOOKONCE_KILL_AT", "HOOKONCE_STOP_AT", "HOOKONCE_LEASE_MS", "HOOKONCE_PLANT"];
 
 pub fn plain() -> PathBuf {
     root().join("target/plain/hookonce")

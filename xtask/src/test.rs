@@ -29,6 +29,7 @@ const STEPS: &[Step] = &[
     ("planted", || faults(&["planted"])),
     ("cases", || faults(&["cases"])),
     ("kill", || faults(&["kill", "--cycles", "60"])),
+    ("nodes", || faults(&["nodes", "--cycles", "8"])),
     ("power", || faults(&["power", "--cycles", "40"])),
     ("bench", bench_short),
 ];

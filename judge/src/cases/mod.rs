@@ -1,4 +1,4 @@
-//! Field cases that need a whole server, its death or its disk: F11, F20 (a, d), F22, F23 (c, d), X16, and the one of
+//! Field cases that need a whole server, its death or its disk: F11, F20 (a, d), F22, F23 (c, d), X9, X10, X16, and the one of
 //! `design.md` section 4 that a lost ledger does not change a message id. One file a case, named after it.
 
 mod f11;
@@ -6,8 +6,11 @@ mod f20;
 mod f22;
 mod f23;
 mod outsider;
+mod shared;
 mod wiped;
+mod x10;
 mod x16;
+mod x9;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -49,6 +52,15 @@ const CASES: &[Case] = &[
     case("f22-work", "work file locked: acks go on", |s| Box::pin(f22::work(s))),
     case("f23c", "senders that hang up: each event once", |s| Box::pin(f23::run(s))),
     case("wiped", "a wiped store forwards a known webhook under its old id", |s| Box::pin(wiped::run(s))),
+    case("x9", "the database restarts under load: nothing lost, 503 meanwhile, nobody restarts us", |s| {
+        Box::pin(x9::run(s))
+    }),
+    case("x10", "fail-over to a synchronous standby: nothing that was answered is lost", |s| {
+        Box::pin(x10::synchronous(s))
+    }),
+    case("x10-local", "fail-over to an asynchronous standby loses, and says so (control)", |s| {
+        Box::pin(x10::asynchronous(s))
+    }),
     case("x16", "a server taken for dead settles after its leases are another's: fenced", |s| Box::pin(x16::run(s))),
 ];
 

@@ -143,7 +143,8 @@ fn order(case: &Case<'_>, sends: &Sends<'_>, owed: &Owed<'_>, f: &mut Findings) 
             }
         }
         for ((source, aggregate), mut lane) in lanes {
-            lane.sort_by_key(|e| e.id);
+            // What no pass has met yet is behind all that one has.
+            lane.sort_by_key(|e| (e.pos.is_none(), e.pos, e.id));
             let arrivals = |e: &Event| owed.get(&wants.name, e.digest.as_deref()?).map(Vec::as_slice);
             let steps: Vec<_> = lane.iter().map(|e| (e.id, arrivals(e).unwrap_or_default())).collect();
             one_lane(&format!("`{}`, `{source}` {aggregate}", wants.name), &steps, f);

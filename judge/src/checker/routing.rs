@@ -21,7 +21,7 @@ pub(super) fn check(case: &Case<'_>, f: &mut Findings) {
             continue;
         };
         let mut matching = 0_usize;
-        for event in case.dump.inbox.events.iter().filter(|e| e.id <= routed && e.hold_reason.is_none()) {
+        for event in case.dump.inbox.events.iter().filter(|e| e.routed(routed) && e.hold_reason.is_none()) {
             let delivered = owed.contains(&(id, event.id));
             match (wants.event(event), delivered) {
                 (true, true) => matching += 1,
@@ -39,7 +39,7 @@ pub(super) fn check(case: &Case<'_>, f: &mut Findings) {
         }
         balance(case.dump, id, wants, matching, f);
     }
-    for event in case.dump.inbox.events.iter().filter(|e| e.id <= routed) {
+    for event in case.dump.inbox.events.iter().filter(|e| e.routed(routed)) {
         if !matched.contains(&event.id) && !held.contains(&event.id) {
             f.broken(4, format!("event {} has neither a delivery nor a hold", event.id));
         }
@@ -54,6 +54,7 @@ fn owed(dump: &Dump) -> HashSet<(i64, i64)> {
 /// Exactly one, and never ahead of the pass that wrote it.
 fn unique(dump: &Dump, routed: i64, f: &mut Findings) {
     let mut known = HashSet::new();
+    let met: HashSet<i64> = dump.inbox.events.iter().filter(|e| e.routed(routed)).map(|e| e.id).collect();
     for d in &dump.work.deliveries {
         if !known.insert((d.consumer, d.event, d.generation)) {
             f.account.doubled += 1;
@@ -65,7 +66,7 @@ fn unique(dump: &Dump, routed: i64, f: &mut Findings) {
                 ),
             );
         }
-        if d.event > routed {
+        if !met.contains(&d.event) {
             f.broken(4, format!("delivery {} is of event {}, but the passes end at {routed}", d.id, d.event));
         }
     }
@@ -85,14 +86,15 @@ fn balance(dump: &Dump, consumer: i64, wants: &Wants, matching: usize, f: &mut F
 
 /// What a drained store has none of.
 pub(super) fn left_over(dump: &Dump) -> Vec<String> {
-    let last = dump.inbox.events.iter().map(|e| e.id).max().unwrap_or(0);
+    let behind = dump.inbox.events.iter().filter(|e| !e.routed(dump.work.routed())).count();
     let open = dump.work.deliveries.iter().filter(|d| d.open).count();
     let mut why = Vec::new();
-    if dump.work.routed() < last {
-        why.push(format!("not drained: routed up to {} of {last}", dump.work.routed()));
+    if behind > 0 {
+        why.push(format!("not drained: routed up to {}, {behind} events are behind", dump.work.routed()));
     }
-    if open > 0 || dump.work.requeue > 0 {
-        why.push(format!("not drained: {open} deliveries open, {} requests to the router", dump.work.requeue));
+    let asked = dump.work.requeue + dump.work.checks.len() as u64;
+    if open > 0 || asked > 0 {
+        why.push(format!("not drained: {open} deliveries open, {asked} requests to the router"));
     }
     why
 }

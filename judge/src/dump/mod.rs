@@ -5,11 +5,24 @@
 
 mod copy;
 mod read;
+mod shared;
 
 use std::collections::BTreeMap;
 
+use anyhow::Result;
+
+use crate::rig::Place;
+
 pub use copy::{Copied, inbox_of, take};
 pub use read::read;
+
+/// Copies of what the store at that place holds, wherever it holds it.
+pub fn of(place: &Place) -> Result<Copied> {
+    match &place.shared {
+        None => take(&place.database(), &place.look()),
+        Some(url) => shared::take(url, &place.look()),
+    }
+}
 
 #[derive(Debug, Clone, Default)]
 pub struct Dump {
@@ -40,12 +53,16 @@ pub struct Work {
     pub halted: Vec<Halted>,
     pub holds: Vec<Hold>,
     pub requeue: u64,
+    /// Lanes that the router looks at again: such a one may be without a head for a moment. Only where many write.
+    pub checks: Vec<i64>,
     pub attempts: Vec<Attempt>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Event {
     pub id: i64,
+    /// Its place in the order that lanes follow. Where one writes, it is the number; none: no pass has met it.
+    pub pos: Option<i64>,
     pub namespace: String,
     pub key_kind: String,
     pub key: Vec<u8>,
@@ -142,6 +159,13 @@ pub struct Attempt {
     pub started: i64,
     pub ended: i64,
     pub outcome: String,
+}
+
+impl Event {
+    /// Whether the passes up to that place have gone over it.
+    pub fn routed(&self, to: i64) -> bool {
+        self.pos.is_some_and(|pos| pos <= to)
+    }
 }
 
 impl Inbox {

@@ -40,6 +40,12 @@ fn blank(db: &Connection) -> Result<bool> {
     Ok(rows(db, sql, |r| r.get::<_, i64>(0))?.iter().all(|n| *n == 0))
 }
 
+/// Only a database that many write has a place for each event beside its number.
+fn has(db: &Connection, table: &str) -> Result<bool> {
+    let sql = format!("select 1 from sqlite_schema where name = '{table}'");
+    Ok(!rows(db, &sql, |r| r.get::<_, i64>(0))?.is_empty())
+}
+
 fn read_inbox(db: &Connection) -> Result<Inbox> {
     if blank(db)? {
         return Ok(Inbox::default());
@@ -75,9 +81,12 @@ fn bodies(db: &Connection) -> Result<HashMap<i64, String>> {
 }
 
 fn events(db: &Connection, bodies: &HashMap<i64, String>) -> Result<Vec<Event>> {
-    let sql = "select id, namespace, kind, key, variant, source, type, aggregate, payload, origin, hold_reason, digest
-               from hookonce_event order by id";
-    rows(db, sql, |r| {
+    let pos = if has(db, "hookonce_log")? { "(select pos from hookonce_log l where l.event = e.id)" } else { "id" };
+    let sql = format!(
+        "select id, namespace, kind, key, variant, source, type, aggregate, payload, origin, hold_reason, digest, {pos}
+         from hookonce_event e order by id"
+    );
+    rows(db, &sql, |r| {
         let payload: i64 = r.get(8)?;
         Ok(Event {
             id: r.get(0)?,
@@ -92,6 +101,7 @@ fn events(db: &Connection, bodies: &HashMap<i64, String>) -> Result<Vec<Event>> 
             origin: r.get(9)?,
             hold_reason: r.get(10)?,
             ledger: hex(r, 11)?,
+            pos: r.get(12)?,
         })
     })
 }
@@ -117,6 +127,10 @@ fn read_work(db: &Connection) -> Result<Work> {
         requeue: rows(db, "select count(*) from hookonce_requeue", |r| r.get::<_, i64>(0))?
             .first()
             .map_or(0, |n| n.unsigned_abs()),
+        checks: match has(db, "hookonce_lane_check")? {
+            true => rows(db, "select lane from hookonce_lane_check", |r| r.get(0))?,
+            false => Vec::new(),
+        },
         attempts: rows(db, "select delivery, no, started, ended, outcome from hookonce_attempt", |r| {
             Ok(Attempt { delivery: r.get(0)?, no: r.get(1)?, started: r.get(2)?, ended: r.get(3)?, outcome: r.get(4)? })
         })?,

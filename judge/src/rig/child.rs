@@ -26,8 +26,24 @@ pub struct Launch {
     pub binary: PathBuf,
     /// `HOOKONCE_KILL_AT`: the name of a kill point and which pass of it ends the process.
     pub kill_at: Option<String>,
+    /// `HOOKONCE_STOP_AT`: the same, where the process stops and is not ended.
+    pub stop_at: Option<String>,
     /// `HOOKONCE_PLANT`: a bug that the test build carries.
     pub plant: Option<String>,
+    /// `HOOKONCE_LEASE_MS`: instead of the usual lease.
+    pub lease: Option<Duration>,
+}
+
+impl Launch {
+    fn hooks(&self) -> [(&'static str, Option<String>); 4] {
+        let lease = self.lease.map(|lease| lease.as_millis().to_string());
+        [
+            ("HOOKONCE_KILL_AT", self.kill_at.clone()),
+            ("HOOKONCE_STOP_AT", self.stop_at.clone()),
+            ("HOOKONCE_PLANT", self.plant.clone()),
+            ("HOOKONCE_LEASE_MS", lease),
+        ]
+    }
 }
 
 #[derive(Debug)]
@@ -50,11 +66,11 @@ impl Child {
     pub fn spawn(place: &Place, launch: &Launch) -> Result<Self> {
         let log = OpenOptions::new().create(true).append(true).open(place.log())?;
         let mut command = tokio::process::Command::new(&launch.binary);
-        command.args(["serve", "--config"]).arg(place.config()).current_dir(&place.store);
+        command.args(["serve", "--drain-delay", "200ms", "--config"]).arg(place.config()).current_dir(&place.store);
         command.envs(config::SECRETS).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).kill_on_drop(true);
-        command.env_remove("HOOKONCE_KILL_AT").env_remove("HOOKONCE_PLANT");
-        command.envs(launch.kill_at.iter().map(|at| ("HOOKONCE_KILL_AT", at)));
-        command.envs(launch.plant.iter().map(|name| ("HOOKONCE_PLANT", name)));
+        for (name, value) in launch.hooks() {
+            command.env_remove(name).envs(value.map(|value| (name, value)));
+        }
         let process = command.spawn();
         let process = process.with_context(|| format!("cannot start `{}`", launch.binary.display()))?;
         Ok(Self { process, admin: place.admin() })
@@ -95,6 +111,21 @@ impl Child {
     pub fn signal(&self, signal: Signal) -> Result<()> {
         let pid = self.process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         Ok(kill_process(pid.context("the server is gone")?, signal)?)
+    }
+
+    /// Waits until it has stopped itself; `false`: it went on for so long.
+    pub async fn stopped(&self, limit: Duration) -> Result<bool> {
+        let id = self.process.id().context("the server is gone")?;
+        let until = Instant::now() + limit;
+        while Instant::now() < until {
+            // The state stands behind the name, which stands in brackets.
+            let stat = std::fs::read_to_string(format!("/proc/{id}/stat"))?;
+            if stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('T')) {
+                return Ok(true);
+            }
+            sleep(READY_STEP).await;
+        }
+        Ok(false)
     }
 
     /// A graceful end; whether it was one.

@@ -50,7 +50,7 @@ pub fn toml(place: &Place, tuning: Tuning) -> String {
     let consumers: String = consumers().iter().map(|c| consumer(place, c, tuning)).collect();
     format!(
         r#"[store]
-url = "sqlite:{store}"
+url = "{store}"
 [ingest]
 listen = "{ingest}"
 [admin]
@@ -75,7 +75,7 @@ secret = {{ env = "JUDGE_PLAIN_SECRET" }}
 key = "header:X-Event-Id"
 type = "$.kind"
 {consumers}"#,
-        store = place.database().display(),
+        store = place.url(),
         ingest = place.ingest(),
         admin = place.admin(),
     )

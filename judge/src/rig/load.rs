@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,8 +19,21 @@ use crate::dice::Dice;
 use crate::history::{Books, Entry, Kind, Sent, Validity};
 use crate::sign;
 
-/// A provider's patience; longer than the server's own ack deadline.
-const ANSWER_LIMIT: Duration = Duration::from_secs(8);
+/// How a provider sends.
+#[derive(Debug, Clone, Copy)]
+pub struct Habits {
+    /// Its patience. The usual one is longer than the server's own ack deadline.
+    pub patience: Duration,
+    /// Between two sends of one sender.
+    pub pause: Duration,
+}
+
+impl Default for Habits {
+    fn default() -> Self {
+        Self { patience: Duration::from_secs(8), pause: Duration::ZERO }
+    }
+}
+
 /// Before the next try when nobody listens.
 const REFUSED_PAUSE: Duration = Duration::from_millis(20);
 /// Occurrences that can still come again.
@@ -31,7 +44,10 @@ const PARALLEL: usize = 4;
 /// Shared by all senders of a run and kept over restarts of the server, like the provider itself.
 #[derive(Debug)]
 pub struct Provider {
-    to: SocketAddr,
+    /// Servers of one store; whoever does not listen is left out.
+    to: Vec<SocketAddr>,
+    turn: AtomicUsize,
+    habits: Habits,
     books: Arc<Books>,
     clock: Clock,
     next: AtomicU64,
@@ -50,8 +66,14 @@ struct Memory {
 
 impl Provider {
     pub fn new(to: SocketAddr, books: Arc<Books>, clock: Clock) -> Self {
-        let (next, budget) = (AtomicU64::new(1), AtomicU64::new(0));
-        Self { to, books, clock, next, stop: AtomicBool::new(false), budget, memory: Mutex::default() }
+        Self::among(vec![to], Habits::default(), books, clock)
+    }
+
+    /// As a load balancer sends: in turns, and past those that do not listen.
+    pub fn among(to: Vec<SocketAddr>, habits: Habits, books: Arc<Books>, clock: Clock) -> Self {
+        let (next, budget, turn) = (AtomicU64::new(1), AtomicU64::new(0), AtomicUsize::new(0));
+        let stop = AtomicBool::new(false);
+        Self { to, turn, habits, books, clock, next, stop, budget, memory: Mutex::default() }
     }
 
     /// A round of load by `senders` tasks, until `sends` are spent or [`Self::halt`].
@@ -85,8 +107,19 @@ impl Provider {
         self.memory().again.pop_front()
     }
 
+    /// The one whose turn it is.
     pub fn to(&self) -> SocketAddr {
-        self.to
+        let turn = self.turn.fetch_add(1, Ordering::SeqCst);
+        self.to[turn % self.to.len()]
+    }
+
+    async fn connect(&self, line: &mut Line) -> bool {
+        for _ in 0..self.to.len() {
+            if line.open(self.to()).await {
+                return true;
+            }
+        }
+        false
     }
 
     pub fn halt(&self) {
@@ -111,6 +144,7 @@ impl Provider {
             } else {
                 self.at_once(letters).await?;
             }
+            sleep(self.habits.pause).await;
         }
         Ok(())
     }
@@ -186,12 +220,12 @@ impl Provider {
 
     /// Sends one letter, writes down what came of it, and says so.
     pub async fn post(&self, letter: &Letter, line: &mut Line) -> Result<Told> {
-        if !line.open(self.to).await {
+        if !self.connect(line).await {
             return Ok(Told::Nobody);
         }
         let n = self.next.fetch_add(1, Ordering::SeqCst);
         self.books.history.append(&Entry::Send(self.record(n, letter)))?;
-        let answer = line.exchange(&letter.request(self.to, &self.clock)).await;
+        let answer = line.exchange(&letter.request(self.to[0], &self.clock), self.habits.patience).await;
         let (entry, told) = match answer.and_then(|a| Ok((a.status()?, a))) {
             Ok((status, answer)) => (Entry::Answer { n, status, at: self.clock.now() }, Told::Answer(answer)),
             Err(why) => (Entry::Unknown { n, why: format!("{why:#}"), at: self.clock.now() }, Told::Unknown),
@@ -203,13 +237,13 @@ impl Provider {
     /// Sends one letter over a connection of its own and goes away without waiting for the answer.
     pub async fn post_and_leave(&self, letter: &Letter, after: Duration) -> Result<()> {
         let mut line = Line::default();
-        if !line.open(self.to).await {
-            bail!("nobody listens at {}", self.to);
+        if !self.connect(&mut line).await {
+            bail!("nobody listens at {:?}", self.to);
         }
         let n = self.next.fetch_add(1, Ordering::SeqCst);
         self.books.history.append(&Entry::Send(self.record(n, letter)))?;
         if let Some(mut stream) = line.0.take() {
-            stream.write_all(&letter.request(self.to, &self.clock)).await?;
+            stream.write_all(&letter.request(self.to[0], &self.clock)).await?;
             sleep(after).await;
         }
         self.books.history.append(&Entry::Unknown { n, why: "went away".to_owned(), at: self.clock.now() })
@@ -263,9 +297,9 @@ impl Line {
         self.0.is_some()
     }
 
-    async fn exchange(&mut self, request: &[u8]) -> Result<Message> {
+    async fn exchange(&mut self, request: &[u8], patience: Duration) -> Result<Message> {
         let mut stream = self.0.take().context("not connected")?;
-        let answer = timeout(ANSWER_LIMIT, async {
+        let answer = timeout(patience, async {
             stream.write_all(request).await?;
             wire::read(&mut stream).await?.context("closed without an answer")
         });

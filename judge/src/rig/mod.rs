@@ -6,7 +6,10 @@
 
 pub mod child;
 pub mod clock;
+pub mod cluster;
 pub mod config;
+pub mod database;
+pub mod line;
 pub mod load;
 pub mod place;
 pub mod receiver;
@@ -18,4 +21,6 @@ mod tests;
 
 pub use child::{Child, Launch};
 pub use clock::Clock;
+pub use cluster::Cluster;
+pub use database::Database;
 pub use place::Place;

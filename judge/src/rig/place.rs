@@ -18,9 +18,11 @@ const TRIES: u32 = 64;
 pub struct Place {
     pub folder: PathBuf,
     pub store: PathBuf,
+    /// The url of a database that several share; none: files in `store`.
+    pub shared: Option<String>,
     pub ip: IpAddr,
     pub receiver: SocketAddr,
-    config: &'static str,
+    config: String,
 }
 
 impl Place {
@@ -31,7 +33,8 @@ impl Place {
         }
         let (store, ip) = (folder.join("store"), free_address()?);
         let receiver = SocketAddr::new(ip, RECEIVER);
-        let place = Self { folder: folder.to_path_buf(), store, ip, receiver, config: "hookonce.toml" };
+        let (folder, config) = (folder.to_path_buf(), "hookonce.toml".to_owned());
+        let place = Self { folder, store, shared: None, ip, receiver, config };
         std::fs::create_dir_all(&place.store)?;
         std::fs::create_dir_all(place.evidence())?;
         Ok(place)
@@ -39,7 +42,12 @@ impl Place {
 
     /// The same store and receiver, another address: for a second server over a first one that was taken for dead.
     pub fn twin(&self) -> Result<Self> {
-        Ok(Self { ip: free_address()?, config: "twin.toml", ..self.clone() })
+        self.node("twin")
+    }
+
+    /// The same with a name, for one of several servers.
+    pub fn node(&self, name: &str) -> Result<Self> {
+        Ok(Self { ip: free_address()?, config: format!("{name}.toml"), ..self.clone() })
     }
 
     pub fn evidence(&self) -> PathBuf {
@@ -55,11 +63,22 @@ impl Place {
     }
 
     pub fn config(&self) -> PathBuf {
-        self.store.join(self.config)
+        self.store.join(&self.config)
     }
 
     pub fn database(&self) -> PathBuf {
         self.store.join("hookonce.db")
+    }
+
+    /// Over that database.
+    #[must_use]
+    pub fn on(self, url: String) -> Self {
+        Self { shared: Some(url), ..self }
+    }
+
+    /// As the configuration names it.
+    pub fn url(&self) -> String {
+        self.shared.clone().unwrap_or_else(|| format!("sqlite:{}", self.database().display()))
     }
 
     pub fn ingest(&self) -> SocketAddr {

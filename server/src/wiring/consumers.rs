@@ -8,6 +8,7 @@ use hookonce_core::consumer::Consumer;
 use hookonce_destinations::http::{Config, Http};
 
 use crate::config::meant;
+use crate::faults;
 
 pub fn posts(written: &[meant::Consumer]) -> Result<Vec<Post>> {
     written.iter().map(post).collect()
@@ -29,7 +30,7 @@ fn post(written: &meant::Consumer) -> Result<Post> {
         destination: Arc::new(destination),
         concurrency: http.concurrency,
         timeout: http.timeout,
-        lease: LEASE,
+        lease: faults::lease(LEASE),
     })
 }
 

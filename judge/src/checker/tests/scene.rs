@@ -86,6 +86,7 @@ impl Scene {
     pub fn event(&mut self, id: i64, body: &str, event_type: &str, aggregate: Option<&str>) {
         self.dump.inbox.events.push(Event {
             id,
+            pos: Some(id),
             namespace: SOURCE.into(),
             source: SOURCE.into(),
             key_kind: "template".into(),
