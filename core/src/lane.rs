@@ -4,26 +4,34 @@ use sha2::{Digest as _, Sha256};
 
 use crate::consumer::{ConsumerId, Order};
 
-/// The lane of a delivery: its own `seq` where it has none (positive), a negative 63-bit hash of consumer and
-/// aggregate otherwise. A collision only serialises two aggregates.
+/// Low bits of a lane that are the consumer's.
+const CONSUMER_BITS: u32 = 15;
+
+/// The lane of a delivery: its own `seq` where it has none (positive), a negative number of aggregate and consumer
+/// otherwise. A collision only serialises two lanes.
 pub fn of(consumer: ConsumerId, order: Order, aggregate: Option<(&str, &str)>, seq: i64) -> i64 {
     match (order, aggregate) {
         (Order::None, _) | (_, None) => seq,
-        (Order::Arrival, Some((namespace, id))) => hashed(consumer, namespace, id),
+        (Order::Arrival, Some((namespace, id))) => shared(consumer, hashed(namespace, id)),
     }
 }
 
-fn hashed(consumer: ConsumerId, namespace: &str, id: &str) -> i64 {
+/// The aggregate's hash above, the consumer below: an event's lanes stand side by side in an index, so a pass touches a
+/// page for each event and not for each delivery. The sign bit makes it negative, so that no lane can be taken for a
+/// sequence number; never 0, never positive.
+fn shared(consumer: ConsumerId, aggregate: i64) -> i64 {
+    aggregate << CONSUMER_BITS | consumer & ((1 << CONSUMER_BITS) - 1) | i64::MIN
+}
+
+fn hashed(namespace: &str, id: &str) -> i64 {
     let mut hash = Sha256::new();
-    hash.update(consumer.to_be_bytes());
     hash.update((namespace.len() as u64).to_be_bytes());
     hash.update(namespace.as_bytes());
     hash.update(id.as_bytes());
     let bytes: [u8; 32] = hash.finalize().into();
     let mut first = [0u8; 8];
     first.copy_from_slice(&bytes[..8]);
-    // The sign bit makes it negative, so that no lane can be taken for a sequence number; never 0, never positive.
-    i64::from_be_bytes(first) | i64::MIN
+    i64::from_be_bytes(first)
 }
 
 /// One delivery of a lane as the look-up for its next one sees it.
@@ -105,6 +113,7 @@ mod tests {
         assert_eq!(of(1, Order::None, Some(("crm", "a")), 7), 7);
         assert_eq!(of(1, Order::Arrival, None, 7), 7);
         assert_ne!(of(1, Order::Arrival, Some(("crm", "a")), 7), of(2, Order::Arrival, Some(("crm", "a")), 7));
+        assert_eq!(of(2, Order::Arrival, Some(("crm", "a")), 7) - of(1, Order::Arrival, Some(("crm", "a")), 7), 1);
         assert_ne!(of(1, Order::Arrival, Some(("cr", "ma")), 7), of(1, Order::Arrival, Some(("crm", "a")), 7));
     }
 

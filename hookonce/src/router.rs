@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookonce_core::route::PASS_EVENTS;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -15,10 +14,13 @@ use crate::store::Passed;
 pub const POLL: Duration = Duration::from_secs(1);
 /// After an arrival: they come by the group, and a pass of its own for each would cost the workers their commits.
 pub const LINGER: Duration = Duration::from_millis(3);
-/// Under load a pass is followed by a pause of so many times what it took, at the most the longest: every pass is a
-/// flush, which acks have to wait behind, and the next one takes what came meanwhile at hardly more than the same cost.
+/// A pass is followed by a pause of so many times what it took, at the most the longest: every pass is a flush, which
+/// acks have to wait behind, and the next one takes what came meanwhile at hardly more than the same cost.
 const PAUSE: u32 = 4;
 const LONGEST: Duration = Duration::from_millis(25);
+/// And at the least of so many times: acks go first, and where there is more than this share of a processor can pass on,
+/// the router lags. It is enough for more than half the peak with five consumers (`docs/BENCH.md`).
+const SHARE: u32 = 2;
 
 pub(crate) async fn run(node: Arc<Node>, stop: CancellationToken) {
     let mut patience = Patience::default();
@@ -31,15 +33,15 @@ pub(crate) async fn run(node: Arc<Node>, stop: CancellationToken) {
         let next = match node.store.route(&node.routing()).await {
             Ok(passed) => {
                 patience.success();
-                rested = Instant::now() + (began.elapsed() * PAUSE).min(LONGEST);
+                rested = Instant::now() + pause(began.elapsed());
                 report_behind(&mut behind, &passed);
                 if let Some(events) = unmatched.due_to_say(passed.unmatched, Instant::now()) {
                     alarm::raise("unmatched", &format!("{events} events that no consumer takes are kept and held"));
                 }
                 passed.woken.iter().for_each(|consumer| node.hub.due(*consumer));
                 match passed.more && !stop.is_cancelled() {
-                    // There is as much as a pass holds, or somebody else's turn: nothing to wait for.
-                    true if passed.events >= PASS_EVENTS || passed.events == 0 => continue,
+                    // Somebody else's turn: nothing to wait for.
+                    true if passed.events == 0 => continue,
                     true => rested,
                     false => Instant::now() + POLL,
                 }
@@ -59,6 +61,10 @@ pub(crate) async fn run(node: Arc<Node>, stop: CancellationToken) {
             () = arrivals, if patience.until.is_none() => linger(&stop, rested).await,
         }
     }
+}
+
+fn pause(took: Duration) -> Duration {
+    (took * PAUSE).min(LONGEST).max(took * SHARE)
 }
 
 /// A moment for others that arrive together with this one, and not before the pause is over.

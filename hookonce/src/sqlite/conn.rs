@@ -65,6 +65,23 @@ impl Conn {
         })
     }
 
+    /// The same call for every row, prepared once.
+    pub fn each<'a, const N: usize>(
+        &self,
+        stmt: &'static Stmt,
+        rows: impl IntoIterator<Item = [Arg<'a>; N]>,
+    ) -> Result<(), StoreError> {
+        let mut statement = self.db.prepare_cached(stmt.text).map_err(remedy)?;
+        rows.into_iter().try_for_each(|args| {
+            let run = || {
+                statement.clear_bindings();
+                bind(&mut statement, &args)?;
+                statement.raw_execute()
+            };
+            self.watched(stmt, run).map(drop)
+        })
+    }
+
     fn watched<T>(&self, stmt: &'static Stmt, run: impl FnOnce() -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let Some(tap) = &self.tap else { return run().map_err(remedy) };
         tap.before(stmt.name)?;

@@ -181,7 +181,8 @@ fn tails(conn: &Conn, lanes: &[i64]) -> Result<Tails, StoreError> {
 fn write(work: &mut Work, rows: &PassRows) -> Result<(), StoreError> {
     let now = work.group.now;
     let conn = &work.conn;
-    rows.deliveries.iter().try_for_each(|delivery| put_delivery(conn, delivery, now))?;
+    put_deliveries(conn, &rows.deliveries)?;
+    put_work(conn, &rows.deliveries, now)?;
     for (event, reason) in &rows.holds {
         put_hold(conn, *event, *reason, now)?;
     }
@@ -203,27 +204,27 @@ fn put_hold(conn: &Conn, event: EventNo, reason: HoldReason, now: Micros) -> Res
     conn.exec(sql::ROUTE_WRITE_HOLD, &[Arg::Int(event), Arg::Text(reason.name()), Arg::Int(now)]).map(drop)
 }
 
-fn put_delivery(conn: &Conn, new: &NewDelivery, now: Micros) -> Result<(), StoreError> {
-    let append = &new.append;
-    match &append.moved {
-        Some(moved) => put_moved(conn, new, moved)?,
-        None => {
-            let args = [
+fn put_deliveries(conn: &Conn, all: &[NewDelivery]) -> Result<(), StoreError> {
+    for new in all {
+        if let Some(moved) = &new.append.moved {
+            put_moved(conn, new, moved)?;
+        }
+    }
+    let fresh = all.iter().filter(|new| new.append.moved.is_none());
+    conn.each(
+        sql::ROUTE_WRITE_DELIVERY,
+        fresh.map(|new| {
+            [
                 Arg::Int(new.seq),
                 Arg::Int(new.lane),
                 Arg::Int(new.id),
-                Arg::Int(append.consumer),
-                Arg::Int(append.event),
-                Arg::Int(append.generation),
-                Arg::int(append.decided),
-            ];
-            conn.exec(sql::ROUTE_WRITE_DELIVERY, &args)?;
-        }
-    }
-    if new.runnable || planted!("lane-unordered") {
-        put_work(conn, new, now)?;
-    }
-    Ok(())
+                Arg::Int(new.append.consumer),
+                Arg::Int(new.append.event),
+                Arg::Int(new.append.generation),
+                Arg::int(new.append.decided),
+            ]
+        }),
+    )
 }
 
 fn put_moved(conn: &Conn, new: &NewDelivery, moved: &Moved) -> Result<(), StoreError> {
@@ -232,20 +233,25 @@ fn put_moved(conn: &Conn, new: &NewDelivery, moved: &Moved) -> Result<(), StoreE
     conn.row(sql::ROUTE_UNHALT, &[Arg::Int(moved.halted)]).map(drop)
 }
 
-fn put_work(conn: &Conn, new: &NewDelivery, now: Micros) -> Result<(), StoreError> {
-    let append = &new.append;
-    let args = [
-        Arg::Int(new.seq),
-        Arg::Int(new.id),
-        Arg::Int(new.lane),
-        Arg::Int(append.event),
-        Arg::Int(append.consumer),
-        Arg::Int(append.generation),
-        Arg::Int(now),
-        Arg::int(append.decided),
-        Arg::Int(new.epoch()),
-    ];
-    conn.exec(sql::ROUTE_WRITE_WORK, &args).map(drop)
+/// Of those that are the first of a free lane.
+fn put_work(conn: &Conn, all: &[NewDelivery], now: Micros) -> Result<(), StoreError> {
+    let heads = all.iter().filter(|new| new.runnable || planted!("lane-unordered"));
+    conn.each(
+        sql::ROUTE_WRITE_WORK,
+        heads.map(|new| {
+            [
+                Arg::Int(new.seq),
+                Arg::Int(new.id),
+                Arg::Int(new.lane),
+                Arg::Int(new.append.event),
+                Arg::Int(new.append.consumer),
+                Arg::Int(new.append.generation),
+                Arg::Int(now),
+                Arg::int(new.append.decided),
+                Arg::Int(new.epoch()),
+            ]
+        }),
+    )
 }
 
 pub fn put_pass(conn: &Conn, pass: &Pass, node: i64, now: Micros) -> Result<(), StoreError> {
