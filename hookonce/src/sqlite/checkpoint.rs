@@ -11,6 +11,7 @@ use hookonce_core::kill_point;
 
 use super::conn::Conn;
 use super::files::wal_of;
+use super::settings::PAGE;
 use super::writer::Failure;
 use crate::alarm;
 use crate::gauges::{STORE_FREE, STORE_SIZE, STORE_WAL};
@@ -18,17 +19,19 @@ use crate::sql::call::Stmt;
 use crate::sql::sqlite as sql;
 use crate::store::StoreError;
 
-/// Frames (pages of 8 KiB) from which a checkpoint is begun: 32 MiB. Its flush goes to the disk that the acks flush to,
-/// so it is kept short; a short log is also searched faster by every page that is not in a cache.
-pub const START_FRAMES: i64 = 4_096;
+/// Frames of the log in one MiB.
+const MIB: i64 = (1 << 20) / PAGE;
+/// Frames from which a checkpoint is begun: 8 MiB. Its flush goes to the disk that the acks flush to, so it is kept
+/// short; a short log is also searched faster by every page that is not in a cache.
+pub const START_FRAMES: i64 = 8 * MIB;
 /// Frames that the writer may have to copy itself between two groups: it flushes them too, and every ack waits for it.
 const LEFT_FRAMES: i64 = 64;
 /// Passive rounds before the writer is asked anyway.
 const ROUNDS: usize = 8;
 /// 1 GiB: somebody reads for a very long time.
-const ALARM_FRAMES: i64 = 131_072;
+const ALARM_FRAMES: i64 = 1_024 * MIB;
 /// 4 GiB: nothing is taken any more, the disk belongs to others too.
-pub const FULL_FRAMES: i64 = 524_288;
+pub const FULL_FRAMES: i64 = 4_096 * MIB;
 /// How often the size is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 

@@ -9,8 +9,8 @@ use super::open::OpenError;
 
 /// The first version without the WAL-reset bug.
 pub const SQLITE_LEAST: i32 = 3_051_003;
-/// Bytes of a page; 4,096 writes more for the random ledger index.
-const PAGE: i64 = 8_192;
+/// Bytes of a page. Each ack writes one of the ledger's, somewhere, so larger ones are more bytes to log and to flush.
+pub const PAGE: i64 = 4_096;
 /// Page cache in KiB: a large one makes each commit slower, because all of it is walked.
 const CACHE_KIB: i64 = 8_192;
 /// `FULL`: the WAL is flushed before a commit returns.

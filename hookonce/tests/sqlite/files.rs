@@ -34,7 +34,7 @@ async fn f23a_the_settings_that_make_a_commit_durable_are_read_back() {
             found.map(|s| s.value.clone()).unwrap_or_default()
         };
         let all = ["journal_mode", "synchronous", "page_size", "wal_autocheckpoint"].map(of);
-        assert_eq!(all, ["wal", "2", "8192", "0"], "{file}");
+        assert_eq!(all, ["wal", "2", "4096", "0"], "{file}");
     }
 }
 
