@@ -56,7 +56,9 @@ pub fn run_steps(args: &Args) -> Result<()> {
 fn tools() -> Result<()> {
     need("node", "nodejs")?;
     need("npm", "npm")?;
-    need("curl", "curl")
+    need("curl", "curl")?;
+    need("openssl", "openssl")?;
+    need("pgbouncer", "pgbouncer")
 }
 
 /// Kill points and planted bugs of ingest do what they say, and the suite finds those of the store; they are compiled in

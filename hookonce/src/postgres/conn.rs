@@ -13,14 +13,17 @@ use futures_util::future::join_all;
 #[cfg(feature = "testkit")]
 use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Notification, Statement};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{AsyncMessage, Client, Notification};
 
+use super::link::Link;
 use super::listen::Ear;
+use super::ready::{Lending, Ready};
 use super::timeline::Timeline;
 use super::value;
 use crate::clock::Clock;
 use crate::sql::call::{Arg, Call, Row, Stmt, Tap};
-use crate::sql::postgres::{BEGIN, COMMIT, ROLLBACK};
+use crate::sql::postgres::{BEGIN, COMMIT, LENT_LIMITS, ROLLBACK};
 use crate::store::StoreError;
 
 /// Serialization failures and deadlocks are the verb's own business that often.
@@ -33,7 +36,8 @@ pub struct Conn(Arc<Inner>);
 struct Inner {
     client: Client,
     /// By their texts: a name may stand for another text in a test.
-    prepared: Mutex<HashMap<&'static str, Statement>>,
+    prepared: Mutex<HashMap<&'static str, Ready>>,
+    lending: Option<Arc<Lending>>,
     state: Arc<State>,
     tap: Option<Arc<dyn Tap>>,
     clock: Option<Arc<dyn Clock>>,
@@ -84,16 +88,18 @@ impl Conn {
         let (ready, stopped) = self.tapped(calls);
         let mut begun = Vec::with_capacity(ready.len() + 1);
         let begins = self.0.state.begins.swap(false, Relaxed);
+        let limits = self.limits();
         if begins {
             self.before(BEGIN)?;
             begun.push(Call::new(BEGIN, &[]));
+            begun.extend(limits.as_ref().map(|limits| Call::new(LENT_LIMITS, limits)));
             self.0.state.open.store(true, Relaxed);
         }
         begun.extend_from_slice(ready);
         let answers = self.flight(&begun).await?;
         let mut answers = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
         if begins {
-            answers.remove(0);
+            answers.drain(..answers.len() - ready.len());
             self.after(BEGIN)?;
         }
         ready.iter().try_for_each(|call| self.after(call.stmt))?;
@@ -119,10 +125,22 @@ impl Conn {
         self.clock(&[Call::new(stmt, args)]).await?;
         let statement = self.prepared(stmt).await?;
         value::fit(args, statement.params())?;
-        let changed = self.in_time(self.0.client.execute_raw(&statement, args)).await?;
+        let changed = self.in_time(self.executed(&statement, args)).await?;
         let changed = changed.map_err(|error| self.judge(&error))?;
         self.after(stmt)?;
         Ok(changed)
+    }
+
+    async fn executed(&self, ready: &Ready, args: &[Arg<'_>]) -> Result<u64, tokio_postgres::Error> {
+        match ready {
+            Ready::Prepared(statement) => self.0.client.execute_raw(statement, args).await,
+            Ready::Sent(text, types) => self.0.client.execute_typed(text, &typed(args, types)).await,
+        }
+    }
+
+    /// What a lent session is told with each transaction.
+    fn limits(&self) -> Option<[Arg<'_>; 3]> {
+        self.0.lending.as_ref().map(|lending| lending.limits.each_ref().map(|limit| Arg::Text(limit)))
     }
 
     /// What this transaction has written so far must not stay, and what it answers is the answer all the same.
@@ -303,24 +321,36 @@ impl Conn {
         })
     }
 
-    async fn query(&self, statement: &Statement, args: &[Arg<'_>]) -> Answer {
-        let args: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> = args.iter().map(|arg| arg as _).collect();
-        let rows = self.0.client.query(statement, &args).await.map_err(|error| self.judge(&error))?;
+    async fn query(&self, ready: &Ready, args: &[Arg<'_>]) -> Answer {
+        let rows = match ready {
+            Ready::Prepared(statement) => {
+                let args: Vec<&(dyn ToSql + Sync)> = args.iter().map(|arg| arg as _).collect();
+                self.0.client.query(statement, &args).await
+            }
+            Ready::Sent(text, types) => self.0.client.query_typed(text, &typed(args, types)).await,
+        };
+        let rows = rows.map_err(|error| self.judge(&error))?;
         rows.iter().map(value::row).collect()
     }
 
-    async fn prepared(&self, stmt: &'static Stmt) -> Result<Statement, StoreError> {
+    async fn prepared(&self, stmt: &'static Stmt) -> Result<Ready, StoreError> {
         let stmt = self.0.instead.iter().find(|other| other.name == stmt.name).unwrap_or(stmt);
         let known = self.known().get(stmt.text).cloned();
         if let Some(statement) = known {
             return Ok(statement);
         }
-        let statement = self.in_time(self.0.client.prepare(stmt.text)).await?.map_err(|error| self.judge(&error))?;
+        let made = async {
+            match &self.0.lending {
+                Some(lending) => lending.ready(&self.0.client, stmt.text).await,
+                None => self.0.client.prepare(stmt.text).await.map(Ready::Prepared),
+            }
+        };
+        let statement = self.in_time(made).await?.map_err(|error| self.judge(&error))?;
         self.known().insert(stmt.text, statement.clone());
         Ok(statement)
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<&'static str, Statement>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<&'static str, Ready>> {
         self.0.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -342,9 +372,15 @@ impl Conn {
     }
 }
 
+fn typed<'a>(args: &'a [Arg<'a>], types: &[Type]) -> Vec<(&'a (dyn ToSql + Sync), Type)> {
+    args.iter().zip(types).map(|(arg, ty)| (arg as _, ty.clone())).collect()
+}
+
 /// How connections of one kind are made.
 pub struct Maker {
-    pub config: Config,
+    pub link: Link,
+    /// Sessions are lent by the transaction.
+    pub lending: Option<Arc<Lending>>,
     pub tap: Option<Arc<dyn Tap>>,
     pub clock: Option<Arc<dyn Clock>>,
     /// How long an answer may take to come.
@@ -374,7 +410,7 @@ impl Maker {
     }
 
     async fn with(&self, ear: Option<Ear>) -> Result<Conn, tokio_postgres::Error> {
-        let (client, mut connection) = self.config.connect(NoTls).await?;
+        let (client, mut connection) = self.link.connect().await?;
         let state = Arc::new(State::default());
         let seen = state.clone();
         tokio::spawn(async move {
@@ -389,7 +425,8 @@ impl Maker {
             }
         });
         let (tap, clock, limit, instead) = (self.tap.clone(), self.clock.clone(), self.limit, self.instead);
-        Ok(Conn(Arc::new(Inner { client, prepared: Mutex::default(), state, tap, clock, limit, instead })))
+        let (prepared, lending) = (Mutex::default(), self.lending.clone());
+        Ok(Conn(Arc::new(Inner { client, prepared, lending, state, tap, clock, limit, instead })))
     }
 }
 

@@ -13,7 +13,7 @@ pub enum OpenError {
     #[error("no database answers: {0}\nhint: start it, or check host and port in `[store] url`; trying again is safe")]
     Unreachable(String),
     #[error(
-        "the database does not let this user in: {0}\nhint: check the user in `[store] url`, and the password in `PGPASSWORD`"
+        "the database does not let this user in: {0}\nhint: check the user in `[store] url`, the password in `PGPASSWORD`, and `sslmode` if the line is the trouble"
     )]
     NotLetIn(String),
     #[error("there is no such database: {0}\nhint: make it, `createdb NAME`, or check `[store] url`")]

@@ -3,6 +3,7 @@
 
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
+use tokio_postgres::types::Type;
 
 use super::error::OpenError;
 use super::value::said;
@@ -12,11 +13,11 @@ const VERSIONS: &[&str] = &[include_str!("../../migrations/postgres/0001_store.s
 
 /// The version that the database has; 0: it is new.
 pub async fn version(db: &Client) -> Result<usize, OpenError> {
-    let there = db.query_one("select to_regclass('hookonce.setting') is not null", &[]).await?;
+    let there = db.query_typed_one("select to_regclass('hookonce.setting') is not null", &[]).await?;
     if !there.try_get::<_, bool>(0)? {
         return Ok(0);
     }
-    let found = db.query_opt("select value from hookonce.setting where name = 'schema'", &[]).await?;
+    let found = db.query_typed_opt("select value from hookonce.setting where name = 'schema'", &[]).await?;
     let text: Vec<u8> = found.map(|row| row.try_get(0)).transpose()?.unwrap_or_default();
     Ok(String::from_utf8_lossy(&text).parse().unwrap_or(0))
 }
@@ -59,14 +60,14 @@ async fn step(db: &Client, text: &str, number: usize) -> Result<(), OpenError> {
     if number > 1 {
         let taken = "update hookonce.setting set value = $2 where name = 'schema' and value = $1";
         let (from, to) = ((number - 1).to_string().into_bytes(), number.to_string().into_bytes());
-        if db.execute(taken, &[&from, &to]).await? == 0 {
+        if db.execute_typed(taken, &[(&from, Type::BYTEA), (&to, Type::BYTEA)]).await? == 0 {
             return Ok(db.batch_execute("rollback").await?);
         }
     }
     db.batch_execute(text).await?;
     if number == 1 {
         let first = "insert into hookonce.setting (name, value) values ('schema', $1)";
-        db.execute(first, &[&number.to_string().into_bytes()]).await?;
+        db.execute_typed(first, &[(&number.to_string().into_bytes(), Type::BYTEA)]).await?;
     }
     Ok(db.batch_execute("commit").await?)
 }

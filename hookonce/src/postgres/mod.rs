@@ -26,12 +26,14 @@ mod fold;
 mod group;
 #[cfg(feature = "testkit")]
 pub mod lent;
+mod link;
 mod listen;
 mod migrate;
 mod now;
 mod open;
 mod queue;
 mod read;
+mod ready;
 mod refused;
 mod route;
 mod rule;

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use tokio_postgres::config::TargetSessionAttrs;
-use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres::{Client, Config};
 
 use super::conn::{Conn, Maker, Pool};
 use super::error::OpenError;
+use super::link::Link;
+use super::ready::Lending;
 use super::timeline::Timeline;
 use super::value::said;
 use super::{Options, migrate};
@@ -36,48 +38,53 @@ pub struct Opened {
 }
 
 pub async fn open(url: &str, options: &Options) -> Result<Opened, OpenError> {
-    let config = config(url, options)?;
-    prepare(&config, options).await?;
+    let link = link(url, options)?;
+    prepare(&link, options).await?;
     let timeline = Arc::<Timeline>::default();
-    let pool = |config: Config, size| Pool::new(maker(config, &timeline, options), size, options.connect_wait);
-    let engine = session(&config, &[PLANS, &limits(options, options.statement_limit)]);
-    let reading = session(&config, &[&limits(options, options.read_limit)]);
+    let pool =
+        |config: Config, size| Pool::new(maker(link.with(config), &timeline, options), size, options.connect_wait);
+    let engine = session(&link, &[PLANS, &limits(options, options.statement_limit)]);
+    let reading = session(&link, &[&limits(options, options.read_limit)]);
     let work = pool(engine.clone(), options.work)?;
     let conn = work.get().await?;
     let identity = enter(&work, &conn, &timeline, options).await?;
     drop(conn);
-    let ear = options.hints.then(|| hearing(&config, &timeline, options));
+    // Whoever borrows a session hears nothing.
+    let ear = (options.hints && !link.pooled).then(|| hearing(&link, &timeline, options));
     let (ingest, read) = (pool(engine, options.writers + ASIDE)?, pool(reading, options.readers)?);
     Ok(Opened { ingest, work, read, ear, timeline, identity })
 }
 
-fn maker(config: Config, timeline: &Arc<Timeline>, options: &Options) -> Maker {
+fn maker(link: Link, timeline: &Arc<Timeline>, options: &Options) -> Maker {
     let (tap, clock, limit) = (options.tap.clone(), options.clock.clone(), options.answer_limit);
-    Maker { config, tap, clock, limit, timeline: timeline.clone(), instead: options.instead }
+    let limits = [options.lock_wait, options.statement_limit, options.answer_limit];
+    let lending = link.pooled.then(|| Arc::new(Lending::new(limits)));
+    Maker { link, lending, tap, clock, limit, timeline: timeline.clone(), instead: options.instead }
 }
 
 /// Its statements are nobody's business, and it writes nothing.
-fn hearing(config: &Config, timeline: &Arc<Timeline>, options: &Options) -> Maker {
-    let config = session(config, &[&limits(options, options.statement_limit)]);
-    Maker { tap: None, clock: None, ..maker(config, timeline, options) }
+fn hearing(link: &Link, timeline: &Arc<Timeline>, options: &Options) -> Maker {
+    let config = session(link, &[&limits(options, options.statement_limit)]);
+    Maker { tap: None, clock: None, ..maker(link.with(config), timeline, options) }
 }
 
 /// Why a url cannot be one of ours, as far as it shows without asking the database.
 pub fn valid(url: &str) -> Result<(), String> {
-    url.parse::<Config>().map(drop).map_err(|error| said(&error))
+    Link::read(url).map(drop)
 }
 
-fn config(url: &str, options: &Options) -> Result<Config, OpenError> {
-    let mut config: Config = url.parse().map_err(|error| OpenError::Address(said(&error)))?;
+fn link(url: &str, options: &Options) -> Result<Link, OpenError> {
+    let mut link = Link::read(url).map_err(OpenError::Address)?;
+    let config = &mut link.config;
     config.connect_timeout(options.connect_wait).application_name("hookonce");
     config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-    Ok(config)
+    Ok(link)
 }
 
 /// The schema of a store that nobody has to have opened; with `up` after it was brought to ours.
 pub async fn schema(url: &str, up: bool) -> Result<Schema, OpenError> {
     let options = Options::default();
-    let db = primary(&config(url, &options)?).await?;
+    let db = primary(&link(url, &options)?).await?;
     sound(&db, &options).await?;
     if up {
         migrate::up(&db).await?;
@@ -97,46 +104,64 @@ fn limits(options: &Options, statement: Duration) -> String {
     format!("-c lock_timeout={lock} -c statement_timeout={statement} -c idle_in_transaction_session_timeout={idle}")
 }
 
-/// Connections with these settings, behind those that the address asks for.
-fn session(config: &Config, settings: &[&str]) -> Config {
-    let mut config = config.clone();
+/// Connections with these settings, behind those that the address asks for; one that is lent takes none.
+fn session(link: &Link, settings: &[&str]) -> Config {
+    let mut config = link.config.clone();
+    if link.pooled {
+        return config;
+    }
     let asked = config.get_options().unwrap_or_default().to_owned();
     config.options(format!("{asked} {}", settings.join(" ")));
     config
 }
 
 /// What must be true of the database before anything is built on it, and our schema in it.
-async fn prepare(config: &Config, options: &Options) -> Result<(), OpenError> {
-    let db = primary(config).await?;
+async fn prepare(link: &Link, options: &Options) -> Result<(), OpenError> {
+    let db = primary(link).await?;
     sound(&db, options).await?;
     migrate::up(&db).await?;
-    whole(&db).await
+    match link.pooled {
+        true => known(&db).await,
+        false => whole(&db).await,
+    }
+}
+
+/// The same over a session that is lent, one after the other.
+async fn known(db: &Client) -> Result<(), OpenError> {
+    let lending = Lending::new(Default::default());
+    for stmt in sql::ALL {
+        lending.ready(db, stmt.text).await.map_err(foreign)?;
+    }
+    Ok(())
+}
+
+fn foreign(error: tokio_postgres::Error) -> OpenError {
+    match error.code() {
+        Some(code) if code.code().starts_with("42") => OpenError::Foreign(said(&error)),
+        _ => error.into(),
+    }
 }
 
 /// Every statement of ours can be run on it: no table, column or function is missing or another one.
 async fn whole(db: &Client) -> Result<(), OpenError> {
-    match try_join_all(sql::ALL.iter().map(|stmt| db.prepare(stmt.text))).await {
-        Err(error) if error.code().is_some_and(|code| code.code().starts_with("42")) => {
-            Err(OpenError::Foreign(said(&error)))
-        }
-        prepared => Ok(prepared.map(drop)?),
-    }
+    try_join_all(sql::ALL.iter().map(|stmt| db.prepare(stmt.text))).await.map(drop).map_err(foreign)
 }
 
-async fn primary(config: &Config) -> Result<Client, OpenError> {
-    match connect(config).await {
+async fn primary(link: &Link) -> Result<Client, OpenError> {
+    match connect(link).await {
         // One that takes no writes is turned away by name.
-        Err(error) => match connect(config.clone().target_session_attrs(TargetSessionAttrs::Any)).await {
-            Ok(db) => Ok(db),
-            Err(_) => Err(OpenError::connecting(error)),
-        },
+        Err(error) => {
+            let mut config = link.config.clone();
+            config.target_session_attrs(TargetSessionAttrs::Any);
+            connect(&link.with(config)).await.map_err(|_| OpenError::connecting(error))
+        }
         Ok(db) => Ok(db),
     }
 }
 
 /// The connection ends with its client.
-async fn connect(config: &Config) -> Result<Client, tokio_postgres::Error> {
-    let (client, connection) = config.connect(NoTls).await?;
+async fn connect(link: &Link) -> Result<Client, tokio_postgres::Error> {
+    let (client, connection) = link.connect().await?;
     tokio::spawn(connection);
     Ok(client)
 }
@@ -145,7 +170,7 @@ async fn sound(db: &Client, options: &Options) -> Result<(), OpenError> {
     let asked = "select current_setting('server_version_num')::int, current_setting('server_version'),
         current_setting('transaction_read_only'), current_setting('synchronous_commit'), current_setting('fsync'),
         current_setting('server_encoding')";
-    let row = db.query_one(asked, &[]).await?;
+    let row = db.query_typed_one(asked, &[]).await?;
     if row.try_get::<_, i32>(0)? < OLDEST * 10_000 {
         return Err(OpenError::TooOld { found: row.try_get(1)? });
     }

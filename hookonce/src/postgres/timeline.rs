@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 
 use metrics::gauge;
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
 use crate::alarm;
@@ -64,22 +65,23 @@ impl Timeline {
     }
 
     async fn look(&self, client: &Client, first: bool) -> Result<(), Error> {
-        let row = client.query_one(sql::TIMELINE.text, &[]).await?;
+        let row = client.query_typed_one(sql::TIMELINE.text, &[]).await?;
         let (found, replicated): (i64, bool) = (row.try_get(0)?, row.try_get(1)?);
         if first || found != self.known.load(SeqCst) {
-            let raised = client.query_opt(sql::TIMELINE_RAISE.text, &[&found.to_string().into_bytes()]).await?;
+            let to = found.to_string().into_bytes();
+            let raised = client.query_typed_opt(sql::TIMELINE_RAISE.text, &[(&to, Type::BYTEA)]).await?;
             if let Some(raised) = raised {
                 say(found, raised.try_get(0)?, raised.try_get(1)?);
             }
-            let generation =
-                client.query_one(sql::SETTING_GET.text, &[&"generation"]).await?.try_get::<_, Vec<u8>>(0)?;
+            let generation = client.query_typed_one(sql::SETTING_GET.text, &[(&"generation", Type::TEXT)]).await?;
+            let generation: Vec<u8> = generation.try_get(0)?;
             let generation = String::from_utf8_lossy(&generation).parse().unwrap_or(0);
             self.generation.store(generation, SeqCst);
             self.known.store(found, SeqCst);
         }
         if self.replicated.swap(replicated, SeqCst) != replicated || first {
             let name = self.acks().to_string().into_bytes();
-            client.execute(sql::SETTING_PUT.text, &[&"acks", &name]).await?;
+            client.execute_typed(sql::SETTING_PUT.text, &[(&"acks", Type::TEXT), (&name, Type::BYTEA)]).await?;
             gauge!(REPLICATED).set(f64::from(replicated));
         }
         Ok(())

@@ -12,6 +12,7 @@ macro_rules! statements {
 
 statements! {
     BEGIN = "begin";
+    LENT_LIMITS = "lent_limits";
     PLANTED_LEASE = "planted_lease";
     COMMIT = "commit";
     ROLLBACK = "rollback";

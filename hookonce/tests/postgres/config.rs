@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hookonce::chance::Seeded;
 use hookonce::engine::{Engine, LEASE, Post};
-use hookonce::postgres::bed::Database;
+use hookonce::postgres::bed::{Database, client};
 use hookonce::postgres::{Options, PostgresStore};
 use hookonce::store::Store as _;
 use hookonce_core::consumer::{Consumer, Order};
@@ -95,5 +95,26 @@ fn what_a_draining_node_held_is_taken_up_at_once() {
         timeout(LEASE * 2, begun.wait_for(|n| *n == 2)).await.unwrap().unwrap();
         assert!(drained.elapsed() < LEASE / 2, "{:?}", drained.elapsed());
         second.shutdown(Duration::ZERO).await;
+    });
+}
+
+/// A node whose process is gone without a word is no longer asked after three beats.
+#[test]
+fn a_beat_names_every_version_that_runs() {
+    let database = Database::default();
+    database.runtime.block_on(async {
+        let (one, other) = (node(&database).await, node(&database).await);
+        assert_eq!(one.beat(1).await.unwrap().versions.len(), 2);
+        let stranger = client(database.name()).await;
+        let later =
+            format!("update hookonce.node set version = 'later' where instance = {}", other.identity().instance);
+        stranger.batch_execute(&later).await.unwrap();
+        let versions = one.beat(1).await.unwrap().versions;
+        assert!(versions.contains(&"later".to_owned()) && versions.contains(&env!("CARGO_PKG_VERSION").to_owned()));
+        stranger
+            .batch_execute("update hookonce.node set seen = seen - 16000000 where version = 'later'")
+            .await
+            .unwrap();
+        assert_eq!(one.beat(1).await.unwrap().versions.len(), 1);
     });
 }

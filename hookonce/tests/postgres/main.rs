@@ -20,3 +20,4 @@ mod sent;
 mod standby;
 #[path = "../sqlite/tap.rs"]
 mod tap;
+mod ways;

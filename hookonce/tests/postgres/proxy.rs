@@ -62,7 +62,8 @@ impl Link {
                 tokio::spawn(async move { down.down(from_server, to_client).await });
             }
         });
-        server.replace(&host, &here.to_string())
+        // It has to see what passes.
+        format!("{}?sslmode=disable", server.replace(&host, &here.to_string()))
     }
 
     /// The commit of the engine is told by the tap, before it is sent.

@@ -1,82 +1,16 @@
 //! X11: a synchronous standby that is not there. What only the primary has is answered by nobody, whoever ends the wait.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use hookonce::postgres::{Options, PostgresStore};
 use hookonce::store::{Store as _, StoreError};
 use hookonce_core::admit::Verdict;
+use hookonce_judge::rig::Cluster;
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, NoTls};
 
 use crate::sent::sent;
-
-/// A cluster of the test's own, because these settings are those of a cluster.
-struct Cluster {
-    folder: tempfile::TempDir,
-    bin: PathBuf,
-    url: String,
-}
-
-impl Cluster {
-    fn start() -> Cluster {
-        let folder = tempfile::tempdir().unwrap();
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
-        let cluster = Cluster { folder, bin: binaries(), url };
-        if is_root() {
-            ran(Command::new("chown").arg("postgres").arg(cluster.folder.path()));
-        }
-        let data = cluster.data();
-        ran(cluster
-            .program("initdb")
-            .args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "-D"])
-            .arg(&data));
-        let options = format!("-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=");
-        let log = cluster.folder.path().join("log");
-        ran(cluster.program("pg_ctl").args(["start", "-w", "-o", &options, "-l"]).arg(log).arg("-D").arg(&data));
-        cluster
-    }
-
-    fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
-    }
-
-    /// PostgreSQL refuses to run as root.
-    fn program(&self, name: &str) -> Command {
-        let program = self.bin.join(name);
-        if !is_root() {
-            return Command::new(program);
-        }
-        let mut command = Command::new("runuser");
-        command.args(["-u", "postgres", "--"]).arg(program);
-        command
-    }
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        ran(self.program("pg_ctl").args(["stop", "-m", "immediate", "-D"]).arg(self.data()));
-    }
-}
-
-fn ran(command: &mut Command) {
-    let status = command.current_dir("/").stdout(std::process::Stdio::null()).status();
-    assert!(status.is_ok_and(|status| status.success()), "{command:?}");
-}
-
-fn is_root() -> bool {
-    Command::new("id").arg("-u").output().is_ok_and(|said| said.stdout.starts_with(b"0\n"))
-}
-
-/// The newest that is installed.
-fn binaries() -> PathBuf {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").expect("PostgreSQL is installed");
-    let numbers = versions.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    Path::new("/usr/lib/postgresql").join(numbers.max().expect("PostgreSQL is installed").to_string()).join("bin")
-}
 
 /// The cluster, a store on it, and somebody who sets it.
 struct Bed {
@@ -89,12 +23,13 @@ struct Bed {
 
 impl Bed {
     fn new(options: Options) -> Bed {
-        let cluster = Cluster::start();
+        let cluster = Cluster::start().unwrap();
+        let url = format!("{}/postgres", cluster.url());
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let store = runtime.block_on(PostgresStore::open(&cluster.url, options)).unwrap();
-        let (db, connection) = runtime.block_on(tokio_postgres::connect(&cluster.url, NoTls)).unwrap();
+        let store = runtime.block_on(PostgresStore::open(&url, options)).unwrap();
+        let (db, connection) = runtime.block_on(tokio_postgres::connect(&url, NoTls)).unwrap();
         runtime.spawn(connection);
-        Bed { store, db, runtime, url: cluster.url.clone(), _cluster: cluster }
+        Bed { store, db, runtime, url, _cluster: cluster }
     }
 
     fn admit(&self, key: &str) -> Result<Vec<Verdict>, StoreError> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use rustix::process::Signal;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::fleet::Fleet;
 use super::{HOLD, LEASE, PAUSE};
@@ -43,6 +43,8 @@ pub enum Blow {
     Deaf,
     /// Cut and whole again, several times.
     Flap,
+    /// Its line to the receiver is cut for as long.
+    Silent,
 }
 
 impl Blow {
@@ -58,7 +60,7 @@ impl Blow {
             5 => Self::Pause,
             6 => Self::Deaf,
             _ if round.is_multiple_of(2) => Self::Flap,
-            _ => Self::Kill,
+            _ => Self::Silent,
         }
     }
 
@@ -72,6 +74,7 @@ impl Blow {
             Self::Cut => "line-cut".to_owned(),
             Self::Deaf => "line-deaf".to_owned(),
             Self::Flap => "line-flap".to_owned(),
+            Self::Silent => "out-cut".to_owned(),
         }
     }
 
@@ -107,10 +110,16 @@ impl Blow {
                 fleet.trial.receiver.hold(Duration::ZERO);
                 return Ok(hit);
             }
-            Self::Cut | Self::Deaf => {
-                fleet.cut(victim, if self == Self::Cut { Cut::Both } else { Cut::Answers });
+            Self::Cut => cut(fleet, victim, dice).await?,
+            Self::Deaf => {
+                fleet.cut(victim, Cut::Answers);
                 sleep(PAUSE).await;
                 fleet.cut(victim, Cut::Whole);
+            }
+            Self::Silent => {
+                fleet.cut_out(victim, Cut::Both);
+                sleep(PAUSE).await;
+                fleet.cut_out(victim, Cut::Whole);
             }
             Self::Flap => {
                 for _ in 0..FLAPS {
@@ -123,6 +132,22 @@ impl Blow {
         }
         Ok(true)
     }
+}
+
+/// Without its database it takes nothing, and once its leases are over it sends nothing: whoever has the work now must
+/// not find it still sending.
+async fn cut(fleet: &mut Fleet, victim: usize, dice: &mut Dice) -> Result<()> {
+    fleet.cut(victim, Cut::Both);
+    let over = Instant::now() + LEASE;
+    fleet.asked_in_vain(victim, dice).await?;
+    sleep_until(over).await;
+    let sent = fleet.sent(victim);
+    sleep(PAUSE - LEASE).await;
+    if fleet.sent(victim) > sent {
+        fleet.trial.complain("a node went on sending when its leases were over".to_owned());
+    }
+    fleet.cut(victim, Cut::Whole);
+    Ok(())
 }
 
 /// Starts the victim anew so that it stops at its hit-th pass of the point, and wakes it after `pause`.
@@ -147,8 +172,10 @@ mod tests {
         for point in POINTS {
             assert!(names.contains(&format!("node-pause:{point}")), "{point}");
         }
-        for name in ["node-kill", "node-pause", "node-zombie", "node-drain", "line-cut", "line-deaf", "line-flap"] {
-            assert!(names[..8].iter().any(|n| n == name), "{name}");
+        let all =
+            ["node-kill", "node-pause", "node-zombie", "node-drain", "line-cut", "line-deaf", "line-flap", "out-cut"];
+        for name in all {
+            assert!(names[..16].iter().any(|n| n == name), "{name}");
         }
     }
 }

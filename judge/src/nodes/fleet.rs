@@ -8,9 +8,12 @@ use rustix::process::Signal;
 
 use super::{LEASE, NODES};
 use crate::checker::Verdict;
+use crate::dice::Dice;
+use crate::history::{Kind, Validity};
 use crate::rig::config::Tuning;
 use crate::rig::line::{Cut, Line};
-use crate::rig::load::Habits;
+use crate::rig::load::{Habits, Line as Wire, Told};
+use crate::rig::traffic::Letter;
 use crate::rig::{Child, Database, Launch, Place, database};
 use crate::trial::Trial;
 
@@ -32,6 +35,8 @@ pub struct Fleet {
 struct Node {
     place: Place,
     line: Line,
+    /// To the receiver.
+    out: Line,
     child: Option<Child>,
 }
 
@@ -43,8 +48,10 @@ impl Fleet {
         let mut nodes = Vec::new();
         for n in 0..NODES {
             let line = Line::open(&server).await?;
-            let place = first.node(&format!("node-{n}"))?.on(line.url(&server, &database.name));
-            nodes.push(Node { place, line, child: None });
+            let out = Line::open(&first.receiver.to_string()).await?;
+            let mut place = first.node(&format!("node-{n}"))?.on(line.url(&server, &database.name));
+            place.receiver = out.listen;
+            nodes.push(Node { place, line, out, child: None });
         }
         let places: Vec<Place> = [first].into_iter().chain(nodes.iter().map(|n| n.place.clone())).collect();
         let launch = Launch { lease: Some(LEASE), ..launch };
@@ -117,6 +124,30 @@ impl Fleet {
 
     pub fn cut(&self, n: usize, how: Cut) {
         self.nodes[n].line.cut(how);
+    }
+
+    pub fn cut_out(&self, n: usize, how: Cut) {
+        self.nodes[n].out.cut(how);
+    }
+
+    /// Bytes that it has sent to the receiver.
+    pub fn sent(&self, n: usize) -> u64 {
+        self.nodes[n].out.carried()
+    }
+
+    /// A webhook for that one, whose database is away: not now, and when to ask again.
+    pub async fn asked_in_vain(&mut self, n: usize, dice: &mut Dice) -> Result<()> {
+        let what = self.trial.provider.invent(dice);
+        let letter = Letter { what, kind: Kind::First, validity: Validity::Valid };
+        let mut line = Wire::default();
+        line.open(self.nodes[n].place.ingest()).await;
+        let told = self.trial.provider.post(&letter, &mut line).await?;
+        self.trial.provider.remember(&letter);
+        match told {
+            Told::Answer(answer) if answer.status()? == 503 && answer.header("retry-after").is_some() => {}
+            other => self.trial.complain(format!("a node without its database answered {other:?}")),
+        }
+        Ok(())
     }
 
     /// Kills all, and looks at what they leave.

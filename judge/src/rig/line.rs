@@ -1,7 +1,8 @@
-//! What stands between a server and its database: a line that can be cut.
+//! What stands between a server and its database, or its receiver: a line that can be cut.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -23,6 +24,8 @@ pub enum Cut {
 pub struct Line {
     pub listen: SocketAddr,
     cut: watch::Sender<Cut>,
+    /// Bytes that went out by it.
+    carried: Arc<AtomicU64>,
     task: JoinHandle<()>,
 }
 
@@ -32,23 +35,28 @@ impl Line {
         let to = server.rsplit(['@', '/']).next().context("a url of a server")?.to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let (listen, cut) = (listener.local_addr()?, watch::Sender::new(Cut::Whole));
-        let state = Arc::new(cut.clone());
+        let (state, carried) = (cut.clone(), Arc::<AtomicU64>::default());
+        let count = carried.clone();
         let task = tokio::spawn(async move {
             let mut open = tokio::task::JoinSet::new();
             while let Ok((near, _)) = listener.accept().await {
                 if *state.borrow() != Cut::Both {
-                    open.spawn(carry(near, to.clone(), state.subscribe()));
+                    open.spawn(carry(near, to.clone(), state.subscribe(), count.clone()));
                 }
                 while open.try_join_next().is_some() {}
             }
         });
-        Ok(Self { listen, cut, task })
+        Ok(Self { listen, cut, carried, task })
     }
 
     /// The same database by this way.
     pub fn url(&self, server: &str, name: &str) -> String {
         let user = server.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@')).map_or("postgres", |(u, _)| u);
         format!("postgres://{user}@{}/{name}", self.listen)
+    }
+
+    pub fn carried(&self) -> u64 {
+        self.carried.load(Ordering::SeqCst)
     }
 
     pub fn cut(&self, how: Cut) {
@@ -62,22 +70,23 @@ impl Drop for Line {
     }
 }
 
-async fn carry(near: TcpStream, to: String, mut cut: watch::Receiver<Cut>) {
+async fn carry(near: TcpStream, to: String, mut cut: watch::Receiver<Cut>, count: Arc<AtomicU64>) {
     let Ok(far) = TcpStream::connect(&to).await else { return };
     let ((from_near, to_near), (from_far, to_far)) = (near.into_split(), far.into_split());
-    let answers = cut.clone();
+    let (answers, nobody) = (cut.clone(), AtomicU64::new(0));
     tokio::select! {
-        () = copy(from_near, to_far, None) => {}
-        () = copy(from_far, to_near, Some(answers)) => {}
+        () = copy(from_near, to_far, None, &count) => {}
+        () = copy(from_far, to_near, Some(answers), &nobody) => {}
         _ = cut.wait_for(|cut| *cut == Cut::Both) => {}
     }
 }
 
 /// What was swallowed once is never made up for: such a connection stays dumb.
-async fn copy(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, cut: Option<watch::Receiver<Cut>>) {
+async fn copy(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, cut: Option<watch::Receiver<Cut>>, count: &AtomicU64) {
     let (mut bytes, mut dumb) = (vec![0; 1 << 16], false);
     while let Ok(n @ 1..) = from.read(&mut bytes).await {
         dumb |= cut.as_ref().is_some_and(|cut| *cut.borrow() == Cut::Answers);
+        count.fetch_add(n as u64, Ordering::SeqCst);
         if !dumb && to.write_all(&bytes[..n]).await.is_err() {
             return;
         }

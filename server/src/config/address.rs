@@ -47,8 +47,8 @@ impl Address {
         Some(self.options.remove(at).1)
     }
 
-    pub fn option(&self, name: &str) -> Option<&str> {
-        self.options.iter().find(|(option, _)| option == name).map(|(_, value)| value.as_str())
+    pub fn put(&mut self, name: &str, value: String) {
+        self.options.push((name.to_owned(), value));
     }
 
     /// For the driver.

@@ -15,6 +15,8 @@ const FILE: &str = "hookonce.db";
 /// Where the password of a database stands if its url has none, as for every other client of PostgreSQL.
 pub const PASSWORD: &str = "PGPASSWORD";
 const SCHEMA: &str = "hookonce";
+/// `sslrootcert`: the public ones.
+const SYSTEM: &str = "system";
 
 pub fn store(section: Option<&Section<'_>>, reading: &Reading<'_>) -> Store {
     let written = section.and_then(|s| {
@@ -82,10 +84,10 @@ fn database(section: &Section<'_>, url: &Written<String>, reading: &Reading<'_>)
         not_built::refuse(section.problems(), &url.at, &format!("a schema of another name (`{schema}`)"), hint);
         return None;
     }
-    if let Some(mode) = address.option("sslmode").filter(|mode| !matches!(*mode, "disable" | "prefer")) {
-        let hint = "reach the database over a network that nobody listens to, or through a tunnel";
-        not_built::refuse(section.problems(), &url.at, &format!("an encrypted connection (`sslmode={mode}`)"), hint);
-        return None;
+    if let Some(file) = address.take("sslrootcert") {
+        // As every path of a configuration: from where it stands.
+        let file = if file == SYSTEM { file } else { reading.beside(&file).display().to_string() };
+        address.put("sslrootcert", file);
     }
     written_password(section, url, reading);
     if address.password.is_none() {
