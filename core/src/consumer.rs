@@ -18,6 +18,8 @@ pub struct Consumer {
     pub from: From,
     /// The name that message keys are derived from: a renamed consumer pins its old one (`key_name`).
     pub key_name: Arc<str>,
+    /// Its work is claimed from outside (`kind = "pull"`); no node hands it to anybody.
+    pub pulled: bool,
 }
 
 /// `billing/invoice.*`: a source's name and a type, `*` stands for any text in either.

@@ -239,6 +239,7 @@ fn consumer(name: &str, id: i64, on: &str, order: Order) -> Consumer {
         retry: Policy::default(),
         from: From::Now,
         key_name: name.into(),
+        pulled: false,
     }
 }
 

@@ -125,6 +125,7 @@ fn consumer(name: &str, order: Order) -> Consumer {
         retry: Policy::default(),
         from: From::Beginning,
         key_name: name.into(),
+        pulled: false,
     }
 }
 

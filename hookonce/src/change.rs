@@ -104,6 +104,7 @@ mod tests {
             retry: Policy::default(),
             from,
             key_name: name.into(),
+            pulled: false,
         }
     }
 

@@ -73,17 +73,19 @@ impl std::fmt::Debug for Engine {
 impl Engine {
     /// Puts the consumers in force and starts the loops. A consumer keeps the id that the store knows its name by.
     pub async fn start(store: Arc<dyn Store>, posts: Vec<Post>, chance: Arc<dyn Chance>) -> Result<Engine, StoreError> {
-        Engine::start_loops(store, posts, chance, Loops::ALL).await
+        Engine::start_loops(store, posts, Vec::new(), chance, Loops::ALL).await
     }
 
-    /// As `start`, on a node that shares the work with others.
+    /// As `start`, on a node that shares the work with others. `pulled`: consumers whose work is claimed from outside.
     pub async fn start_loops(
         store: Arc<dyn Store>,
         posts: Vec<Post>,
+        pulled: Vec<Consumer>,
         chance: Arc<dyn Chance>,
         loops: Loops,
     ) -> Result<Engine, StoreError> {
-        let routing = store.configure(posts.iter().map(|post| post.consumer.clone()).collect()).await?;
+        let all = posts.iter().map(|post| post.consumer.clone()).chain(pulled).collect();
+        let routing = store.configure(all).await?;
         if let Page::Consumers(rows) = store.read(Query::Consumers).await? {
             left(&rows, &routing).iter().for_each(|text| alarm::raise("consumer_left", text));
         }

@@ -1,8 +1,10 @@
 //! Random scripts on each store and on the model side by side: verdicts, tables and invariants after every line.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hookonce::postgres::bed::PostgresBed;
+use hookonce::postgres::functions::FunctionsBed;
 use hookonce::sqlite::bed::SqliteBed;
 use hookonce::testkit::script::bed::{Bed, ModelBed};
 use hookonce::testkit::script::random::{self, Faults};
@@ -43,6 +45,15 @@ fn random_scripts_agree_on_sqlite() {
 #[test]
 fn random_scripts_agree_on_postgres() {
     assert_eq!(on_postgres(Faults::None, 1), (0, 0));
+}
+
+/// What is claimed and settled through the published functions comes to what core decides.
+#[test]
+fn random_scripts_agree_on_the_functions() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    assert_eq!(on(&|| Box::new(FunctionsBed::counting(calls.clone())), Faults::None, 1), (0, 0));
+    println!("{} calls of functions", calls.load(Ordering::Relaxed));
+    assert!(calls.load(Ordering::Relaxed) as u64 > 5 * scripts());
 }
 
 /// After a fault a verb is repeated: it was whole or it was nothing, and the tables are again those of the model.

@@ -41,6 +41,7 @@ fn consumer(retry: Policy) -> Consumer {
         retry,
         from: From::Beginning,
         key_name: "app".into(),
+        pulled: false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The conformance suite: every script of `tests/scripts` on every bed, each a case of its own name.
 
 use hookonce::postgres::bed::PostgresBed;
+use hookonce::postgres::functions::FunctionsBed;
 use hookonce::sqlite::bed::SqliteBed;
 use hookonce::testkit::script::{bed::ModelBed, check};
 
@@ -27,6 +28,13 @@ macro_rules! scripts {
             fn $name() {
                 let script = include_str!(concat!("scripts/", stringify!($name), ".txt"));
                 super::check(stringify!($name), script, &super::PostgresBed::default());
+            })+
+        }
+        mod functions {
+            $(#[test]
+            fn $name() {
+                let script = include_str!(concat!("scripts/", stringify!($name), ".txt"));
+                super::check(stringify!($name), script, &super::FunctionsBed::default());
             })+
         }
     };

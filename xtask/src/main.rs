@@ -4,6 +4,7 @@ mod bench;
 mod binaries;
 mod campaign;
 mod clients;
+mod dialect;
 mod fence;
 mod postgres;
 mod run;

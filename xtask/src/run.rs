@@ -63,6 +63,11 @@ pub fn need(program: &str, package: &str) -> Result<()> {
     if has(program) || Path::new("/usr/sbin").join(program).is_file() || Path::new("/sbin").join(program).is_file() {
         return Ok(());
     }
+    install(package)
+}
+
+/// Installs a Debian package.
+pub fn install(package: &str) -> Result<()> {
     run("apt-get", &["update", "-q"], &[])?;
     run(
         "apt-get",

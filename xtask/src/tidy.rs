@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
+use crate::dialect;
 use crate::run::{output, root};
 
 /// Lines of a file of Rust. Flat data tables are exempt by name.
@@ -51,6 +52,9 @@ fn check(file: &str, found: &mut Vec<String>) -> Result<()> {
     }
     if file.ends_with(".sql") && !text.starts_with("-- ") {
         found.push(format!("{file}:1: the first line says why this statement is as it is"));
+    }
+    if file.ends_with(".sql") && file.contains("/postgres/") {
+        found.extend(dialect::check(file, &text));
     }
     for (at, text) in text.lines().enumerate() {
         let line = Line { file, number: at + 1, text };

@@ -65,10 +65,13 @@ impl Drop for Database {
     }
 }
 
-/// Its clock is the test's, which each flight brings along; somebody without one gets the real time.
+/// Its clock is the test's, which each flight brings along; somebody without one gets the real time. The dice of the
+/// published functions lie still, or as a test says.
 const CLOCK: &str = "create or replace function hookonce.now_us() returns bigint language sql volatile as
     $$ select coalesce(nullif(current_setting('hookonce.now_us', true), ''),
-        (extract(epoch from clock_timestamp()) * 1000000)::bigint::text)::bigint $$";
+        (extract(epoch from clock_timestamp()) * 1000000)::bigint::text)::bigint $$;
+    create or replace function hookonce.dice() returns double precision language sql volatile as
+    $$ select coalesce(nullif(current_setting('hookonce.dice', true), ''), '0')::double precision $$";
 
 /// A database with the schema, made once by this process: copying one is faster than building it. Those of processes
 /// that are gone are cleared away.
@@ -147,8 +150,12 @@ impl PostgresBed {
 
     /// A connection like those of users' programs.
     pub fn lent(&self) -> Lent {
+        self.wait(self.engine().lent())
+    }
+
+    pub fn engine(&self) -> Arc<PostgresStore> {
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.wait(store.expect("it is closed only by a restart").lent())
+        store.expect("it is closed only by a restart")
     }
 
     /// The answer of what must not fail.
@@ -181,7 +188,7 @@ impl Bed for PostgresBed {
     }
 
     fn store(&self) -> Arc<dyn Store> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner).clone().expect("it is closed only by a restart")
+        self.engine()
     }
 
     fn clock(&self) -> &ManualClock {

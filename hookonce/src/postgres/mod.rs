@@ -23,6 +23,8 @@ mod configure;
 pub mod conn;
 mod error;
 mod fold;
+#[cfg(feature = "testkit")]
+pub mod functions;
 mod group;
 #[cfg(feature = "testkit")]
 pub mod lent;

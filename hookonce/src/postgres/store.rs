@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use futures_util::future::{BoxFuture, FutureExt as _, pending};
 use hookonce_core::admit::{Admission, Submission};
 use hookonce_core::claim::Ask;
+#[cfg(feature = "testkit")]
+use hookonce_core::claim::Claimed;
 use hookonce_core::command::{Command, Refused, Who};
 use hookonce_core::consumer::Consumer;
 use hookonce_core::lease::Lease;
@@ -107,6 +109,12 @@ impl PostgresStore {
     pub async fn lent(&self) -> Result<super::lent::Lent, StoreError> {
         let conn = self.base.work.get().await?.keep();
         Ok(super::lent::Lent::new(conn, self.base.identity.clone()))
+    }
+
+    /// For tests: what a run sees of its event, for work that was claimed in another way.
+    #[cfg(feature = "testkit")]
+    pub async fn runs(&self, claimed: Vec<Claimed>) -> Result<Vec<Run>, StoreError> {
+        bodies::runs(&self.base, claimed).await
     }
 
     /// Runs a verb in a task of its own: who drops the future only loses the answer.

@@ -7,7 +7,7 @@ use serde_json::json;
 pub fn text(consumer: &Consumer) -> String {
     let on: Vec<String> = consumer.on.iter().map(|p| format!("{}/{}", p.source, p.kind)).collect();
     let retry = &consumer.retry;
-    json!({
+    let mut text = json!({
         "name": *consumer.name,
         "on": on,
         "order": match consumer.order { Order::None => "none", Order::Arrival => "arrival" },
@@ -19,6 +19,9 @@ pub fn text(consumer: &Consumer) -> String {
             From::Time(at) => json!(at),
         },
         "key_name": *consumer.key_name,
-    })
-    .to_string()
+    });
+    if consumer.pulled {
+        text["kind"] = json!("pull");
+    }
+    text.to_string()
 }

@@ -21,14 +21,14 @@ fn configured(bed: &PostgresBed) -> Routing {
     wait(bed.store().configure(vec![consumer("app", "*/*", OnDead::Hold)])).expect("nothing is in the way")
 }
 
-fn admit(bed: &PostgresBed, line: &str) {
+pub fn admit(bed: &PostgresBed, line: &str) {
     let line = words::line(1, &format!("admit {line}"));
     let submission = item::submission(&line, bed.clock().now()).expect("the line is written by hand");
     wait(bed.store().admit(submission)).expect("nothing is in the way");
 }
 
 /// Routes until there is nothing to route.
-fn route(bed: &PostgresBed, routing: &Routing) {
+pub fn route(bed: &PostgresBed, routing: &Routing) {
     while wait(bed.store().route(routing)).expect("nothing is in the way").more {}
 }
 

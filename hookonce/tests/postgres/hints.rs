@@ -81,7 +81,7 @@ fn ways(hints: bool) -> Vec<Duration> {
         };
         let start = |store, worker| {
             let loops = Loops { worker, janitor: false };
-            Engine::start_loops(store, vec![post.clone()], Arc::new(Seeded::new(1)), loops)
+            Engine::start_loops(store, vec![post.clone()], Vec::new(), Arc::new(Seeded::new(1)), loops)
         };
         let taking = store(&database, hints).await;
         let gate = start(taking.clone(), false).await.unwrap();

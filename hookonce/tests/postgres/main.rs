@@ -10,6 +10,7 @@ mod commits;
 mod config;
 mod crowd;
 mod faults;
+mod functions;
 mod groups;
 mod hints;
 mod locks;

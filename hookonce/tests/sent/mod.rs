@@ -20,6 +20,7 @@ pub fn consumer(name: &str, order: Order) -> Consumer {
         retry: Policy::default(),
         from: From::Beginning,
         key_name: name.into(),
+        pulled: false,
     }
 }
 

@@ -197,6 +197,7 @@ pub fn consumer(name: &str) -> Consumer {
         retry: Policy::default(),
         from: From::Beginning,
         key_name: name.into(),
+        pulled: false,
     }
 }
 

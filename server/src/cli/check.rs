@@ -82,7 +82,7 @@ fn consumers(config: &Config) -> Listing {
             Cell::text(consumer.name.as_str()),
             Cell::List(takes(consumer)),
             Cell::text(format!("{:?}", consumer.order).to_lowercase()),
-            Cell::text(consumer.http.url.to_string()),
+            Cell::text(consumer.target()),
         ]);
     }
     listing
@@ -127,7 +127,7 @@ fn value(config: &Config, report: &Report) -> Value {
             "name": c.name,
             "takes": takes(c),
             "order": format!("{:?}", c.order).to_lowercase(),
-            "target": c.http.url.to_string(),
+            "target": c.target(),
         })).collect::<Vec<_>>(),
         "warnings": report.json(),
     })

@@ -6,7 +6,7 @@ use hookonce::engine::CONCURRENCY_MAX;
 use hookonce_core::consumer::{From, OnDead, Order, Pattern, Policy};
 
 use super::code::Code;
-use super::meant::{Consumer, Http};
+use super::meant::{Consumer, Http, Way};
 use super::near;
 use super::not_built::{self, CONSUMER_KEYS, CONSUMER_KINDS, ORDERS};
 use super::place::Place;
@@ -22,6 +22,8 @@ use hookonce_core::time::{Micros, SECOND};
 const TIMEOUT: Micros = 10 * SECOND;
 const CONCURRENCY: i64 = 32;
 const MAX_ATTEMPTS: i64 = 1_000_000;
+/// What says where and how something is sent.
+const HTTP_KEYS: &[&str] = &["url", "allow_private", "timeout", "concurrency", "permanent", "sign"];
 
 /// `None`: something about it is wrong, and has been said.
 pub fn read(
@@ -37,7 +39,10 @@ pub fn read(
     let kind = kind(section);
     let on = patterns(section, sources);
     let (order, later_order) = order(section);
-    let http = http(section, kind == Some(Kind::Http), reading);
+    let way = match kind {
+        Some(Kind::Pull) => pull(section),
+        _ => http(section, kind == Some(Kind::Http), reading).map(Way::Http),
+    };
     // Where kind or order are for later, so are the keys that belong to them: one refusal says it.
     let refuse =
         if kind == Some(Kind::Later) || later_order { not_built::accept_shapes } else { not_built::refuse_keys };
@@ -48,14 +53,17 @@ pub fn read(
     let key_name = section.filled("key_name").map_or_else(|| name.to_owned(), |n| n.value);
     section.finish();
     let order = order.unwrap_or(Order::Arrival);
-    Some(Consumer { name: name.to_owned(), on, order, on_dead, retry, from, key_name, http: http? })
+    Some(Consumer { name: name.to_owned(), on, order, on_dead, retry, from, key_name, way: way? })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Http,
+    Pull,
     Later,
 }
+
+const KINDS: &[(&str, Kind)] = &[("http", Kind::Http), ("pull", Kind::Pull)];
 
 fn kind(section: &Section<'_>) -> Option<Kind> {
     let Some(word) = section.filled("kind") else {
@@ -65,10 +73,11 @@ fn kind(section: &Section<'_>) -> Option<Kind> {
         }
         return None;
     };
-    if word.value == "http" {
-        return Some(Kind::Http);
+    if let Some((_, kind)) = KINDS.iter().find(|(name, _)| *name == word.value) {
+        return Some(*kind);
     }
-    not_built::refuse_word(section, &word.at, "kind", &word.value, CONSUMER_KINDS, &["http"]);
+    let built: Vec<&str> = KINDS.iter().map(|(name, _)| *name).collect();
+    not_built::refuse_word(section, &word.at, "kind", &word.value, CONSUMER_KINDS, &built);
     CONSUMER_KINDS.contains(&word.value.as_str()).then_some(Kind::Later)
 }
 
@@ -171,6 +180,23 @@ fn from(section: &Section<'_>) -> From {
         }
         _ => section.instant("from", DayEnd::First).map_or(From::Now, From::Time),
     }
+}
+
+/// Nothing is sent to it, so nothing may say how.
+fn pull(section: &Section<'_>) -> Option<Way> {
+    let mut way = Some(Way::Pull);
+    for entry in HTTP_KEYS.iter().filter_map(|key| Some((key, section.entry(key)?))) {
+        let (key, at) = (entry.0, &entry.1.key_at);
+        let hint = format!("remove `{key}`: the worker claims what it does, nothing is sent to it");
+        section.problems().error(
+            Code::Contradiction,
+            at,
+            format!("`{key}` of a consumer with `kind = \"pull\"`"),
+            hint,
+        );
+        way = None;
+    }
+    way
 }
 
 /// What only an `http` consumer has. `None`: it is none, or has no usable URL.

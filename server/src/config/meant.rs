@@ -157,7 +157,30 @@ pub struct Consumer {
     pub retry: Policy,
     pub from: From,
     pub key_name: String,
-    pub http: Http,
+    pub way: Way,
+}
+
+/// How its work gets done.
+#[derive(Debug)]
+pub enum Way {
+    /// Sent to it.
+    Http(Http),
+    /// Claimed by it.
+    Pull,
+}
+
+impl Consumer {
+    pub fn http(&self) -> Option<&Http> {
+        match &self.way {
+            Way::Http(http) => Some(http),
+            Way::Pull => None,
+        }
+    }
+
+    /// Where its events go, for people.
+    pub fn target(&self) -> String {
+        self.http().map_or_else(|| "claimed in SQL".to_owned(), |http| http.url.to_string())
+    }
 }
 
 /// Where and how an `http` consumer is called.

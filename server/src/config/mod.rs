@@ -112,13 +112,14 @@ fn mean(root: &Table, file: Option<PathBuf>, reading: &Reading<'_>, problems: &P
     }
     let (files, ingest, admin) = (top.section("store"), top.section("ingest"), top.section("admin"));
     let sources = top.section("sources");
+    let store = store::store(files.as_ref(), reading);
     let config = Config {
         file,
-        store: store::store(files.as_ref(), reading),
         ingest: server::ingest(ingest.as_ref()),
         admin: server::admin(admin.as_ref()),
         sources: sources.as_ref().map_or_else(Vec::new, |s| read_sources(s, reading)),
-        consumers: top.section("consumers").map_or_else(Vec::new, |s| consumers(&s, sources.as_ref(), reading)),
+        consumers: top.section("consumers").map_or_else(Vec::new, |s| consumers(&s, sources.as_ref(), &store, reading)),
+        store,
     };
     server::apart(&config.ingest, &config.admin, admin.as_ref().or(ingest.as_ref()));
     if let Some(outlets) = top.entry("outlets") {
@@ -145,11 +146,21 @@ fn read_sources(section: &Section<'_>, reading: &Reading<'_>) -> Vec<meant::Sour
 }
 
 /// Sources are known by what is written, not by what is right: a source with a mistake is still the one that is meant.
-fn consumers(section: &Section<'_>, sources: Option<&Section<'_>>, reading: &Reading<'_>) -> Vec<meant::Consumer> {
+fn consumers(
+    section: &Section<'_>,
+    sources: Option<&Section<'_>>,
+    store: &meant::Store,
+    reading: &Reading<'_>,
+) -> Vec<meant::Consumer> {
     let names: Vec<&str> = sources.map_or_else(Vec::new, |s| s.entries().map(|(name, _)| name).collect());
     let read = |(name, entry): (&str, &tree::Entry)| {
         let inner = section.section_of(name, &entry.node)?;
-        consumer::read(name, &entry.key_at, &inner, &names, reading)
+        let consumer = consumer::read(name, &entry.key_at, &inner, &names, reading)?;
+        if let (meant::Way::Pull, meant::Store::Sqlite { .. }) = (&consumer.way, store) {
+            let hint = "its functions are those of PostgreSQL: `[store] url = \"postgres://…\"`";
+            not_built::refuse(section.problems(), &entry.key_at, "`kind = \"pull\"` on SQLite", hint);
+        }
+        Some(consumer)
     };
     section.entries().filter_map(read).collect()
 }

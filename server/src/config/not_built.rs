@@ -8,7 +8,7 @@ use super::problem::Problems;
 use super::section::Section;
 use super::tree::{Node, Value};
 
-pub const CONSUMER_KINDS: &[&str] = &["handler", "sql", "pull", "kafka", "amqp", "sqs", "nats"];
+pub const CONSUMER_KINDS: &[&str] = &["handler", "sql", "kafka", "amqp", "sqs", "nats"];
 pub const ORDERS: &[&str] = &["latest", "gapless", "transitions"];
 pub const VERIFY_KINDS: &[&str] = &["ed25519", "ecdsa-p256", "rsa-sha256", "token", "basic", "rfc9421"];
 

@@ -141,7 +141,8 @@ fn defaults_of_a_consumer() {
     let consumer = &config.consumers[0];
     assert_eq!((consumer.order, consumer.on_dead), (Order::Arrival, OnDead::Hold));
     assert_eq!(consumer.retry.first, 5 * SECOND);
-    assert_eq!((consumer.http.concurrency, consumer.http.timeout.as_secs()), (32, 10));
+    let http = consumer.http().unwrap();
+    assert_eq!((http.concurrency, http.timeout.as_secs()), (32, 10));
     let (config, _) = read(&format!("{text}\norder = \"none\""), &Flags::default());
     assert_eq!(config.consumers[0].on_dead, OnDead::Continue, "without lanes there is nothing to hold");
 }

@@ -11,11 +11,15 @@ use crate::config::meant;
 use crate::faults;
 
 pub fn posts(written: &[meant::Consumer]) -> Result<Vec<Post>> {
-    written.iter().map(post).collect()
+    written.iter().filter_map(|written| Some(post(written, written.http()?))).collect()
 }
 
-fn post(written: &meant::Consumer) -> Result<Post> {
-    let http = &written.http;
+/// Those that nobody is to be at for: their work is claimed.
+pub fn pulled(written: &[meant::Consumer]) -> Vec<Consumer> {
+    written.iter().filter(|written| written.http().is_none()).map(consumer).collect()
+}
+
+fn post(written: &meant::Consumer, http: &meant::Http) -> Result<Post> {
     let config = Config {
         url: http.url.to_string(),
         allow_private: http.allow_private,
@@ -45,5 +49,6 @@ pub fn consumer(written: &meant::Consumer) -> Consumer {
         retry: written.retry.clone(),
         from: written.from,
         key_name: written.key_name.as_str().into(),
+        pulled: written.http().is_none(),
     }
 }

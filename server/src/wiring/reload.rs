@@ -47,7 +47,7 @@ impl Fixed {
 
 /// Keys show their names only. What they make of a constant tells whether a signing secret was rotated.
 fn shape(consumer: &meant::Consumer) -> String {
-    let mark = consumer.http.sign.as_ref().map(|keys| {
+    let mark = consumer.http().and_then(|http| http.sign.as_ref()).map(|keys| {
         let id = (HeaderName::from_static("webhook-id"), HeaderValue::from_static("shape"));
         let headers = Headers(vec![id]);
         let parts = Parts { method: "POST", target: "/", url: "", headers: &headers, body: b"" };

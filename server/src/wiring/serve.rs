@@ -52,9 +52,9 @@ pub async fn run(mut config: Config, flags: Flags, options: Options, say: Say<'_
     }
     let (doors, rules) = sources::sources(std::mem::take(&mut config.sources), &*store).await?;
     let rules = Arc::new(ArcSwap::from_pointee(rules));
-    let posts = consumers::posts(&config.consumers)?;
+    let (posts, pulled) = (consumers::posts(&config.consumers)?, consumers::pulled(&config.consumers));
     let loops = options.roles.loops();
-    let engine = Engine::start_loops(store.clone(), posts, Arc::new(chance::System), loops).await?;
+    let engine = Engine::start_loops(store.clone(), posts, pulled, Arc::new(chance::System), loops).await?;
     let readiness = Arc::new(Readiness::default());
     let admin = Admin {
         store: store.clone(),

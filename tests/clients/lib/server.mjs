@@ -17,11 +17,11 @@ export async function freePort() {
   return port;
 }
 
-/** `config(ports)` gives the TOML; `env` the secrets. Answers what a test needs to talk to the server. */
-export async function startServer({ config, env }) {
+/** `config` is the TOML behind the head, `env` the secrets, `store` a url of its own. Answers what a test needs of it. */
+export async function startServer({ config, env, store }) {
   const folder = await mkdtemp(join(tmpdir(), "hookonce-clients-"));
   const [ingest, admin] = [await freePort(), await freePort()];
-  const head = `[store]\nurl = "sqlite:${folder}/hookonce.db"\n[ingest]\nlisten = "127.0.0.1:${ingest}"\n[admin]\nlisten = "127.0.0.1:${admin}"\n`;
+  const head = `[store]\nurl = "${store ?? `sqlite:${folder}/hookonce.db`}"\n[ingest]\nlisten = "127.0.0.1:${ingest}"\n[admin]\nlisten = "127.0.0.1:${admin}"\n`;
   await writeFile(join(folder, "hookonce.toml"), head + config);
   const child = spawn(BINARY, ["serve", "--config", join(folder, "hookonce.toml")], {
     env: { PATH: process.env.PATH, ...env },

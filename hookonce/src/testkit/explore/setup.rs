@@ -91,5 +91,6 @@ pub fn consumer(name: &str, on: &str, on_dead: OnDead) -> Consumer {
         retry: Policy { first: SECOND, ..Policy::default() },
         from: From::Now,
         key_name: name.into(),
+        pulled: false,
     }
 }

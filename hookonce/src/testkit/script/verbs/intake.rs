@@ -146,6 +146,8 @@ fn consumer(line: &Line, now: Micros) -> Result<Consumer, String> {
             Some(offset) => From::Time(now.saturating_add(words::duration(offset)?)),
         },
         key_name: name.clone(),
+        // One bed claims through the published functions, which look at it; no store does.
+        pulled: true,
         name,
     })
 }
