@@ -4,6 +4,7 @@
 //! `hookonce-http`), code that sends (`hookonce-destinations`), decisions (`hookonce-core`).
 
 pub mod alarm;
+pub mod backup;
 pub mod chance;
 pub mod change;
 pub mod clock;

@@ -8,7 +8,7 @@ use super::error::OpenError;
 use super::value::said;
 use crate::sql::schema::Schema;
 
-const VERSIONS: &[&str] = &[include_str!("../../migrations/postgres/0001_store.sql")];
+pub const VERSIONS: &[&str] = &[include_str!("../../migrations/postgres/0001_store.sql")];
 
 /// The version that the database has; 0: it is new.
 pub async fn version(db: &Client) -> Result<usize, OpenError> {

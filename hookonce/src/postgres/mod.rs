@@ -12,6 +12,7 @@ use crate::sql::call::{Stmt, Tap};
 
 mod admit;
 mod audit;
+pub mod backup;
 mod beat;
 #[cfg(feature = "testkit")]
 pub mod bed;
@@ -33,6 +34,7 @@ mod open;
 mod queue;
 mod read;
 mod refused;
+pub mod restore;
 mod route;
 mod rule;
 mod sets;

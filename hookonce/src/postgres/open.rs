@@ -67,7 +67,7 @@ pub fn valid(url: &str) -> Result<(), String> {
     url.parse::<Config>().map(drop).map_err(|error| said(&error))
 }
 
-fn config(url: &str, options: &Options) -> Result<Config, OpenError> {
+pub fn config(url: &str, options: &Options) -> Result<Config, OpenError> {
     let mut config: Config = url.parse().map_err(|error| OpenError::Address(said(&error)))?;
     config.connect_timeout(options.connect_wait).application_name("hookonce");
     config.target_session_attrs(TargetSessionAttrs::ReadWrite);
@@ -123,7 +123,7 @@ async fn whole(db: &Client) -> Result<(), OpenError> {
     }
 }
 
-async fn primary(config: &Config) -> Result<Client, OpenError> {
+pub async fn primary(config: &Config) -> Result<Client, OpenError> {
     match connect(config).await {
         // One that takes no writes is turned away by name.
         Err(error) => match connect(config.clone().target_session_attrs(TargetSessionAttrs::Any)).await {
@@ -141,7 +141,7 @@ async fn connect(config: &Config) -> Result<Client, tokio_postgres::Error> {
     Ok(client)
 }
 
-async fn sound(db: &Client, options: &Options) -> Result<(), OpenError> {
+pub async fn sound(db: &Client, options: &Options) -> Result<(), OpenError> {
     let asked = "select current_setting('server_version_num')::int, current_setting('server_version'),
         current_setting('transaction_read_only'), current_setting('synchronous_commit'), current_setting('fsync'),
         current_setting('server_encoding')";

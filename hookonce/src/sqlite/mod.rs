@@ -12,6 +12,7 @@ use crate::sql::call::Tap;
 
 mod admit;
 mod audit;
+pub mod backup;
 #[cfg(feature = "testkit")]
 pub mod bed;
 mod bodies;
@@ -31,6 +32,7 @@ mod queue;
 mod read;
 mod reader;
 mod refused;
+pub mod restore;
 mod route;
 mod settings;
 mod settle;

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use super::conn::Conn;
 use super::files::{Files, Handles};
 use super::settings::Effective;
-use super::{Options, migrate, settings};
+use super::{Options, migrate, restore, settings};
 use crate::sql::call::Arg;
 use crate::sql::schema::Schema;
 use crate::sql::sqlite as sql;
@@ -55,12 +55,13 @@ pub struct Opened {
 }
 
 /// How long the first transactions wait for somebody who reads or copies the files.
-const OPEN_WAIT: Duration = Duration::from_secs(5);
+pub const OPEN_WAIT: Duration = Duration::from_secs(5);
 
 pub fn open(path: &Path, options: &Options) -> Result<Opened, OpenError> {
     settings::library()?;
     let files = Files::at(path);
     let lock = files.lock()?;
+    restore::finish(&files)?;
     let handles = files.prepare()?;
     let (mut inbox, mut settings) = writer(&files.inbox, "inbox")?;
     let (mut work, of_work) = writer(&files.work, "work")?;
@@ -90,6 +91,7 @@ pub fn schemas(path: &Path, up: bool) -> Result<Vec<Schema>, OpenError> {
     let files = Files::at(path);
     let _lock = if up || files.inbox.exists() || files.work.exists() { Some(files.lock()?) } else { None };
     if up {
+        restore::finish(&files)?;
         files.prepare()?;
     }
     let there = |path: &Path, file| match path.exists() {
@@ -160,7 +162,7 @@ fn whole(inbox: &Connection, work: &Connection) -> Result<(), OpenError> {
 }
 
 /// The work file may lag behind the inbox file, never lead.
-fn ahead(inbox: &Conn, work: &Conn) -> Result<(), OpenError> {
+pub fn ahead(inbox: &Conn, work: &Conn) -> Result<(), OpenError> {
     let counter = number(inbox, "event_counter")?;
     let passed = work.row(sql::OPEN_PASSED, &[])?.unwrap_or_default().int(0)?;
     if passed <= counter {
