@@ -14,7 +14,7 @@ const MANIFEST: &str = "backup.json";
 /// Of what is written here; another one is not ours to read.
 const FORMAT: u32 = 1;
 /// Numbers of a generation begin at its own, so far shifted: none of them was ever given before.
-const GENERATION_BITS: u32 = 40;
+pub const GENERATION_BITS: u32 = 40;
 /// Bytes that are read at once.
 const CHUNK: usize = 1 << 16;
 
@@ -36,6 +36,14 @@ pub enum BackupError {
     NoStore(String),
     #[error("{0}")]
     NotNow(String),
+    #[error("the database holds the store `{0}` already\nhint: a store moves into a database that has none")]
+    InUse(String),
+    #[error(
+        "the files are still served after {0} s\nhint: stop the server and say the same again: it goes on from here"
+    )]
+    StillServed(u64),
+    #[error("the table `{0}` is not the same on both sides, nothing was moved\nhint: does somebody else write to it?")]
+    Differs(String),
     #[error("cannot use `{0}`: {1}")]
     File(PathBuf, #[source] io::Error),
     #[cfg(feature = "sqlite")]

@@ -13,6 +13,8 @@ pub mod gauges;
 #[cfg(feature = "axum")]
 pub mod inbox;
 mod janitor;
+#[cfg(all(feature = "sqlite", feature = "postgres"))]
+pub mod moving;
 mod node;
 #[cfg(feature = "postgres")]
 pub mod postgres;

@@ -29,6 +29,7 @@ mod group;
 pub mod lent;
 mod listen;
 mod migrate;
+pub mod moving;
 mod now;
 mod open;
 mod queue;

@@ -11,7 +11,7 @@ use super::conn::{Conn, Maker, Pool};
 use super::error::OpenError;
 use super::timeline::Timeline;
 use super::value::said;
-use super::{Options, migrate};
+use super::{Options, migrate, moving};
 use crate::sql::call::Arg;
 use crate::sql::postgres as sql;
 use crate::sql::schema::Schema;
@@ -110,7 +110,16 @@ async fn prepare(config: &Config, options: &Options) -> Result<(), OpenError> {
     let db = primary(config).await?;
     sound(&db, options).await?;
     migrate::up(&db).await?;
+    arrived(&db).await?;
     whole(&db).await
+}
+
+/// No move into it is under way.
+async fn arrived(db: &Client) -> Result<(), OpenError> {
+    match db.query_opt("select from hookonce.setting where name = $1", &[&moving::MOVING]).await? {
+        Some(_) => Err(OpenError::Moving),
+        None => Ok(()),
+    }
 }
 
 /// Every statement of ours can be run on it: no table, column or function is missing or another one.

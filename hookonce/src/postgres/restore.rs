@@ -103,7 +103,7 @@ async fn rows(db: &Client, part: &Part, from: &Path) -> Result<(), BackupError> 
 }
 
 /// What numbers its rows by itself goes on behind the last one.
-async fn sequences(db: &Client) -> Result<(), OpenError> {
+pub async fn sequences(db: &Client) -> Result<(), OpenError> {
     let asked = "select c.relname::text, a.attname::text from pg_class c join pg_attribute a on a.attrelid = c.oid
         where c.relnamespace = 'hookonce'::regnamespace and c.relkind in ('r', 'p') and a.attidentity <> ''";
     for row in db.query(asked, &[]).await? {

@@ -15,6 +15,7 @@ use super::files::{Files, created};
 use super::open::{OPEN_WAIT, OpenError};
 use super::{migrate, settings};
 use crate::backup::{BackupError, Folder, Manifest, Part, Progress};
+use crate::sql::sqlite as sql;
 
 pub const KIND: &str = "sqlite";
 /// Names in the folder of a backup.
@@ -78,7 +79,7 @@ fn snapshots(files: &Files) -> Result<(Connection, Connection), BackupError> {
 fn pinned(path: &Path) -> Result<Connection, OpenError> {
     let db = Connection::open_with_flags(path, settings::flags(false))?;
     db.busy_timeout(OPEN_WAIT)?;
-    db.execute_batch("begin")?;
+    db.execute(sql::BEGIN_READ.text, [])?;
     if migrate::version(&db)? == 0 {
         return Err(OpenError::Mismatch(format!("`{}` is no file of a store", path.display())));
     }

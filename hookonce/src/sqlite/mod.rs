@@ -27,6 +27,7 @@ mod files;
 mod inbox;
 mod job;
 mod migrate;
+pub mod moving;
 mod open;
 mod queue;
 mod read;

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use super::conn::Conn;
 use super::files::{Files, Handles};
 use super::settings::Effective;
-use super::{Options, migrate, restore, settings};
+use super::{Options, backup, migrate, moving, restore, settings};
 use crate::sql::call::Arg;
 use crate::sql::schema::Schema;
 use crate::sql::sqlite as sql;
@@ -33,6 +33,8 @@ pub enum OpenError {
     Newer { file: &'static str, found: usize, ours: usize },
     #[error("the two files are not one store: {0}\nhint: put back the pair that was backed up together")]
     Mismatch(String),
+    #[error("this store has moved to {0}\nhint: name that one in `[store] url`; these files are what was left behind")]
+    Moved(String),
     #[error("cannot start a thread: {0}")]
     Thread(#[source] std::io::Error),
     #[error("SQLite says: {0}")]
@@ -67,6 +69,7 @@ pub fn open(path: &Path, options: &Options) -> Result<Opened, OpenError> {
     let (mut work, of_work) = writer(&files.work, "work")?;
     settings.extend(of_work);
     whole(&inbox, &work)?;
+    stayed(&work)?;
     migrate::up(&mut inbox, &migrate::INBOX)?;
     migrate::up(&mut work, &migrate::WORK)?;
     let (inbox, work) = (Conn::new(inbox, options.tap.clone()), Conn::new(work, options.tap.clone()));
@@ -158,6 +161,15 @@ fn whole(inbox: &Connection, work: &Connection) -> Result<(), OpenError> {
     match inbox.query_row("select count(*) from hookonce_event", [], |row| row.get::<_, i64>(0))? {
         0 => Ok(()),
         events => Err(OpenError::Mismatch(format!("the inbox holds {events} events and the work file is new"))),
+    }
+}
+
+/// It is not the copy that a move has left behind. The work file is stamped first.
+fn stayed(work: &Connection) -> Result<(), OpenError> {
+    let new = migrate::version(work)? == 0;
+    match if new { None } else { backup::said(work, moving::MOVED)? } {
+        Some(to) => Err(OpenError::Moved(to)),
+        None => Ok(()),
     }
 }
 

@@ -180,6 +180,7 @@ fn remedy(error: &anyhow::Error) -> Exit {
         Some(
             BackupError::File(..) | BackupError::Sqlite(sqlite::OpenError::Sqlite(_) | sqlite::OpenError::Store(_)),
         ) => None,
+        Some(BackupError::StillServed(_)) => return Exit::TimedOut,
         Some(_) => return Exit::Precondition,
         None => error.downcast_ref::<OpenError>(),
     };

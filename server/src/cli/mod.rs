@@ -19,6 +19,7 @@ pub mod output;
 mod page;
 mod progress;
 mod providers;
+mod relocate;
 mod remote;
 mod requests;
 mod restore;
@@ -70,6 +71,7 @@ enum Command {
     Migrate(migrate::Args),
     Backup(backup::Args),
     Restore(restore::Args),
+    Move(relocate::Args),
     Send(send::Args),
     Events(events::Args),
     Requests(requests::Args),
@@ -94,6 +96,7 @@ fn run(command: Command, ctx: &Context) -> Result<(), Failure> {
         Command::Migrate(args) => migrate::run(args, ctx),
         Command::Backup(args) => backup::run(args, ctx),
         Command::Restore(args) => restore::run(args, ctx),
+        Command::Move(args) => relocate::run(args, ctx),
         Command::Send(args) => send::run(args, ctx),
         Command::Events(args) => events::run(args, ctx),
         Command::Requests(args) => requests::run(args, ctx),

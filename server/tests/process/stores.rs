@@ -68,3 +68,36 @@ fn a_backup_of_a_served_database_is_brought_back() {
     let kept = "select count(*) from pg_namespace where nspname like 'hookonce_replaced_%'";
     assert_eq!(database.count(kept), 1);
 }
+
+/// A node on the database that the bed's files moved into.
+fn moved_to(database: &Database) -> Bed {
+    Bed::node(&database.url(), CRM, &[("CRM", SECRET)])
+}
+
+#[test]
+fn a_store_moves_into_a_database_and_leaves_its_files_behind() {
+    let (mut bed, database) = (crm(), Database::new());
+    bed.start(&[]);
+    for n in 0..20 {
+        let body = format!("{{\"n\":{n},\"text\":\"a\\u0000b\"}}");
+        assert_eq!(bed.send("crm", &letter(&body)).verdict(), "accepted");
+    }
+    let args = ["move", "--to", &database.url(), "--wait", "0s"];
+    assert_eq!(bed.run(&args).status.code(), Some(8), "it is served");
+    assert_eq!(bed.send("crm", &letter("{\"late\":1}")).verdict(), "accepted");
+    let half = moved_to(&database).run(&["serve"]);
+    assert_eq!(half.status.code(), Some(6), "half a store is none: {}", String::from_utf8_lossy(&half.stderr));
+    stopped(&mut bed);
+    let moved = bed.json(&args);
+    let events = moved.as_array().expect("tables").iter().find(|table| table["table"] == "event");
+    assert_eq!(events.map(|table| &table["rows"]), Some(&Value::from(21)), "{moved}");
+    let refused = bed.run(&["serve"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("has moved to postgres://"), "{said}");
+    let mut node = moved_to(&database);
+    node.start(&[]);
+    assert_eq!(node.send("crm", &letter("{\"late\":1}")).verdict(), "duplicate");
+    assert_eq!(node.send("crm", &letter("{\"new\":1}")).verdict(), "accepted");
+    assert_eq!(database.count("select max(id) from hookonce.event"), (2 << 40) + 2, "the copy drew a number as well");
+    assert_eq!(bed.run(&args).status.code(), Some(6), "there is a store");
+}
