@@ -16,7 +16,8 @@ use crate::config::meant::Store;
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   hookonce backup /var/backups/hookonce/$(date +%F-%H%M)
-  hookonce backup today -o json")]
+  hookonce backup today --no-progress -o json
+  hookonce backup today --config /etc/hookonce/hookonce.toml")]
 pub struct Args {
     /// The folder to make; it must not be there yet
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]

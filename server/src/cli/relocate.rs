@@ -16,7 +16,8 @@ use crate::config::meant::Store;
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   hookonce move --to postgres://hookonce@db.internal/hookonce
-  hookonce move --to postgres://db/hookonce --wait 1h    the server is stopped by somebody else")]
+  hookonce move --to postgres://db/hookonce --wait 1h    the server is stopped by somebody else
+  hookonce move --to postgres://db/hookonce -o csv       what was compared, table by table")]
 pub struct Args {
     /// The database, without a store in it yet; its password stands in PGPASSWORD
     #[arg(long, value_name = "URL")]

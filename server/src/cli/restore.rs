@@ -17,7 +17,8 @@ use crate::config::meant::Store;
 #[derive(Debug, clap::Args)]
 #[command(before_help = "Examples:
   hookonce restore /var/backups/hookonce/2026-11-30-0300
-  hookonce restore today --replace      put the store that is there aside, and keep it")]
+  hookonce restore today --replace      put the store that is there aside, and keep it
+  hookonce restore today --replace -o json")]
 pub struct Args {
     /// The folder that `hookonce backup` made
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
