@@ -125,6 +125,8 @@ async fn begin_again(db: &Client, order: &Order<'_>, again: &Again) -> Result<()
     for (name, value) in [("generation", again.generation.to_string()), (AGAIN, again.text())] {
         db.execute(sql::SETTING_PUT.text, &[&name, &value.into_bytes()]).await?;
     }
+    // Which history of which database this is, is looked at when it is opened.
+    run(db, "delete from hookonce.setting where name in ('timeline', 'acks')").await?;
     // Whoever worked on it when it was copied has gone.
     run(db, "update hookonce.node set ended = seen where ended is null").await
 }
