@@ -4,6 +4,7 @@
 //! `hookonce-http`), code that sends (`hookonce-destinations`), decisions (`hookonce-core`).
 
 pub mod alarm;
+pub mod backup;
 pub mod chance;
 pub mod change;
 pub mod clock;
@@ -12,6 +13,8 @@ pub mod gauges;
 #[cfg(feature = "axum")]
 pub mod inbox;
 mod janitor;
+#[cfg(all(feature = "sqlite", feature = "postgres"))]
+pub mod moving;
 mod node;
 #[cfg(feature = "postgres")]
 pub mod postgres;

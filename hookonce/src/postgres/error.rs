@@ -28,6 +28,10 @@ pub enum OpenError {
         "the schema `hookonce` of the database is not ours: {0}\nhint: somebody made or changed it by hand: put it back as it was, or use another database"
     )]
     Foreign(String),
+    #[error(
+        "a move into this database is not finished\nhint: say `hookonce move --to …` again: it goes on where it was"
+    )]
+    Moving,
     #[error("PostgreSQL {found} is too old\nhint: {OLDEST} or later is needed")]
     TooOld { found: String },
     #[error(

@@ -9,7 +9,7 @@ use super::error::OpenError;
 use super::value::said;
 use crate::sql::schema::Schema;
 
-const VERSIONS: &[&str] = &[
+pub const VERSIONS: &[&str] = &[
     include_str!("../../migrations/postgres/0001_store.sql"),
     include_str!("../../migrations/postgres/0002_functions.sql"),
 ];

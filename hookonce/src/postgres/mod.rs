@@ -12,6 +12,7 @@ use crate::sql::call::{Stmt, Tap};
 
 mod admit;
 mod audit;
+pub mod backup;
 mod beat;
 #[cfg(feature = "testkit")]
 pub mod bed;
@@ -31,12 +32,14 @@ pub mod lent;
 mod link;
 mod listen;
 mod migrate;
+pub mod moving;
 mod now;
 mod open;
 mod queue;
 mod read;
 mod ready;
 mod refused;
+pub mod restore;
 mod route;
 mod rule;
 mod sets;

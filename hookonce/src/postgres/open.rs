@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use tokio_postgres::config::TargetSessionAttrs;
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Config};
 
 use super::conn::{Conn, Maker, Pool};
@@ -13,7 +14,7 @@ use super::link::Link;
 use super::ready::Lending;
 use super::timeline::Timeline;
 use super::value::said;
-use super::{Options, migrate};
+use super::{Options, migrate, moving};
 use crate::sql::call::Arg;
 use crate::sql::postgres as sql;
 use crate::sql::schema::Schema;
@@ -73,7 +74,7 @@ pub fn valid(url: &str) -> Result<(), String> {
     Link::read(url).map(drop)
 }
 
-fn link(url: &str, options: &Options) -> Result<Link, OpenError> {
+pub fn link(url: &str, options: &Options) -> Result<Link, OpenError> {
     let mut link = Link::read(url).map_err(OpenError::Address)?;
     let config = &mut link.config;
     config.connect_timeout(options.connect_wait).application_name("hookonce");
@@ -120,6 +121,7 @@ async fn prepare(link: &Link, options: &Options) -> Result<(), OpenError> {
     let db = primary(link).await?;
     sound(&db, options).await?;
     migrate::up(&db).await?;
+    arrived(&db).await?;
     match link.pooled {
         true => known(&db).await,
         false => whole(&db).await,
@@ -142,12 +144,20 @@ fn foreign(error: tokio_postgres::Error) -> OpenError {
     }
 }
 
+/// No move into it is under way.
+async fn arrived(db: &Client) -> Result<(), OpenError> {
+    match db.query_typed_opt("select from hookonce.setting where name = $1", &[(&moving::MOVING, Type::TEXT)]).await? {
+        Some(_) => Err(OpenError::Moving),
+        None => Ok(()),
+    }
+}
+
 /// Every statement of ours can be run on it: no table, column or function is missing or another one.
 async fn whole(db: &Client) -> Result<(), OpenError> {
     try_join_all(sql::ALL.iter().map(|stmt| db.prepare(stmt.text))).await.map(drop).map_err(foreign)
 }
 
-async fn primary(link: &Link) -> Result<Client, OpenError> {
+pub async fn primary(link: &Link) -> Result<Client, OpenError> {
     match connect(link).await {
         // One that takes no writes is turned away by name.
         Err(error) => {
@@ -166,7 +176,7 @@ async fn connect(link: &Link) -> Result<Client, tokio_postgres::Error> {
     Ok(client)
 }
 
-async fn sound(db: &Client, options: &Options) -> Result<(), OpenError> {
+pub async fn sound(db: &Client, options: &Options) -> Result<(), OpenError> {
     let asked = "select current_setting('server_version_num')::int, current_setting('server_version'),
         current_setting('transaction_read_only'), current_setting('synchronous_commit'), current_setting('fsync'),
         current_setting('server_encoding')";

@@ -120,6 +120,8 @@ statements! {
     NEXT_DUE = "next_due";
     RELEASE = "release";
     RENEW = "renew";
+    RESTORE_FLOORS = "restore_floors";
+    RESTORE_LEASES = "restore_leases";
     ROUTE_ARRIVALS = "route_arrivals";
     ROUTE_BEGINS = "route_begins";
     ROUTE_CHECK_LOCKS = "route_check_locks";

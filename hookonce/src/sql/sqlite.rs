@@ -57,6 +57,8 @@ statements! {
     PLANTED_OVERWRITE = "planted_overwrite";
     RELEASE = "release";
     RENEW = "renew";
+    RESTORE_FLOORS = "restore_floors";
+    RESTORE_LEASES = "restore_leases";
     ROUTE_BEGINS = "route_begins";
     ROUTE_COUNTER = "route_counter";
     ROUTE_DELIVERED = "route_delivered";

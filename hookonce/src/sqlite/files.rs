@@ -21,6 +21,8 @@ pub struct Files {
     pub inbox: PathBuf,
     pub work: PathBuf,
     lock: PathBuf,
+    /// There as long as a restore has not put both files in their places.
+    pub marker: PathBuf,
 }
 
 /// The two files, open beside SQLite.
@@ -33,7 +35,12 @@ pub struct Handles {
 impl Files {
     /// `hookonce.db` has `hookonce.inbox.db` and `hookonce.lock` beside it.
     pub fn at(work: &Path) -> Files {
-        Files { inbox: beside(work, "inbox", true), work: work.to_owned(), lock: beside(work, "lock", false) }
+        Files {
+            inbox: beside(work, "inbox", true),
+            work: work.to_owned(),
+            lock: beside(work, "lock", false),
+            marker: beside(work, "restore", false),
+        }
     }
 
     /// Held as long as the store is open; the kernel drops it with the process.
@@ -63,7 +70,8 @@ fn prepared(path: &Path) -> Result<File, OpenError> {
     Ok(file)
 }
 
-fn created(path: &Path) -> Result<File, OpenError> {
+/// The file, made if it is not there, readable for us alone.
+pub fn created(path: &Path) -> Result<File, OpenError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(MODE);
     options.open(path).map_err(|error| OpenError::File(path.to_owned(), error))
@@ -86,8 +94,13 @@ fn beside(work: &Path, word: &str, keep_ending: bool) -> PathBuf {
 
 /// SQLite's log beside a file.
 pub fn wal_of(path: &Path) -> PathBuf {
+    with(path, "-wal")
+}
+
+/// The same path with more behind it.
+pub fn with(path: &Path, more: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
+    name.push(more);
     PathBuf::from(name)
 }
 

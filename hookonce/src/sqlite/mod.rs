@@ -12,6 +12,7 @@ use crate::sql::call::Tap;
 
 mod admit;
 mod audit;
+pub mod backup;
 #[cfg(feature = "testkit")]
 pub mod bed;
 mod bodies;
@@ -26,11 +27,13 @@ mod files;
 mod inbox;
 mod job;
 mod migrate;
+pub mod moving;
 mod open;
 mod queue;
 mod read;
 mod reader;
 mod refused;
+pub mod restore;
 mod route;
 mod settings;
 mod settle;

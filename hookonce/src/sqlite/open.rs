@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use super::conn::Conn;
 use super::files::{Files, Handles};
 use super::settings::Effective;
-use super::{Options, migrate, settings};
+use super::{Options, backup, migrate, moving, restore, settings};
 use crate::sql::call::Arg;
 use crate::sql::schema::Schema;
 use crate::sql::sqlite as sql;
@@ -33,6 +33,8 @@ pub enum OpenError {
     Newer { file: &'static str, found: usize, ours: usize },
     #[error("the two files are not one store: {0}\nhint: put back the pair that was backed up together")]
     Mismatch(String),
+    #[error("this store has moved to {0}\nhint: name that one in `[store] url`; these files are what was left behind")]
+    Moved(String),
     #[error("cannot start a thread: {0}")]
     Thread(#[source] std::io::Error),
     #[error("SQLite says: {0}")]
@@ -55,17 +57,19 @@ pub struct Opened {
 }
 
 /// How long the first transactions wait for somebody who reads or copies the files.
-const OPEN_WAIT: Duration = Duration::from_secs(5);
+pub const OPEN_WAIT: Duration = Duration::from_secs(5);
 
 pub fn open(path: &Path, options: &Options) -> Result<Opened, OpenError> {
     settings::library()?;
     let files = Files::at(path);
     let lock = files.lock()?;
+    restore::finish(&files)?;
     let handles = files.prepare()?;
     let (mut inbox, mut settings) = writer(&files.inbox, "inbox")?;
     let (mut work, of_work) = writer(&files.work, "work")?;
     settings.extend(of_work);
     whole(&inbox, &work)?;
+    stayed(&work)?;
     migrate::up(&mut inbox, &migrate::INBOX)?;
     migrate::up(&mut work, &migrate::WORK)?;
     let (inbox, work) = (Conn::new(inbox, options.tap.clone()), Conn::new(work, options.tap.clone()));
@@ -90,6 +94,7 @@ pub fn schemas(path: &Path, up: bool) -> Result<Vec<Schema>, OpenError> {
     let files = Files::at(path);
     let _lock = if up || files.inbox.exists() || files.work.exists() { Some(files.lock()?) } else { None };
     if up {
+        restore::finish(&files)?;
         files.prepare()?;
     }
     let there = |path: &Path, file| match path.exists() {
@@ -159,8 +164,17 @@ fn whole(inbox: &Connection, work: &Connection) -> Result<(), OpenError> {
     }
 }
 
+/// It is not the copy that a move has left behind. The work file is stamped first.
+fn stayed(work: &Connection) -> Result<(), OpenError> {
+    let new = migrate::version(work)? == 0;
+    match if new { None } else { backup::said(work, moving::MOVED)? } {
+        Some(to) => Err(OpenError::Moved(to)),
+        None => Ok(()),
+    }
+}
+
 /// The work file may lag behind the inbox file, never lead.
-fn ahead(inbox: &Conn, work: &Conn) -> Result<(), OpenError> {
+pub fn ahead(inbox: &Conn, work: &Conn) -> Result<(), OpenError> {
     let counter = number(inbox, "event_counter")?;
     let passed = work.row(sql::OPEN_PASSED, &[])?.unwrap_or_default().int(0)?;
     if passed <= counter {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is a failed assertion")]
 
+mod backup;
 mod bed;
 mod bounds;
 mod copies;

@@ -62,6 +62,12 @@ impl Context {
         config::load(path, flags).map_err(Failure::config)
     }
 
+    /// The configuration for a command that is about the store alone: secrets have nothing to do with it.
+    pub fn of_store(&self) -> Result<Config, Failure> {
+        let flags = Flags { dev: true, env: self.env.clone(), ..Flags::default() };
+        self.load(&self.config_path()?, &flags).map(|(config, _)| config)
+    }
+
     /// Asks a person. Without a terminal nobody would answer: then it is a usage error that names the flag to give.
     pub fn ask(&self, question: &str, flag: &str) -> Result<String, Failure> {
         if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {

@@ -171,8 +171,20 @@ impl From<std::io::Error> for Failure {
 
 /// A store that does not open, by what is to be done about it.
 fn remedy(error: &anyhow::Error) -> Exit {
+    use hookonce::backup::BackupError;
     use hookonce::postgres::OpenError;
-    match error.downcast_ref::<OpenError>() {
+    use hookonce::sqlite;
+    let backup = error.downcast_ref::<BackupError>();
+    let open = match backup {
+        Some(BackupError::Postgres(error)) => Some(error),
+        Some(
+            BackupError::File(..) | BackupError::Sqlite(sqlite::OpenError::Sqlite(_) | sqlite::OpenError::Store(_)),
+        ) => None,
+        Some(BackupError::StillServed(_)) => return Exit::TimedOut,
+        Some(_) => return Exit::Precondition,
+        None => error.downcast_ref::<OpenError>(),
+    };
+    match open {
         Some(OpenError::Unreachable(_)) => Exit::Unreachable,
         Some(OpenError::NotLetIn(_) | OpenError::NoRight(_)) => Exit::NotAuthorised,
         Some(OpenError::Store(_) | OpenError::Postgres(_)) | None => Exit::Failed,

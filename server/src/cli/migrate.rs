@@ -5,7 +5,6 @@ use hookonce::{postgres, sqlite};
 
 use super::output::{Cell, Column, Listing};
 use super::{Context, Failure};
-use crate::config::Flags;
 use crate::config::meant::Store;
 
 /// The schema of the store: what it has, what is missing, bring it up to date
@@ -30,9 +29,7 @@ enum What {
 }
 
 pub fn run(args: Args, ctx: &Context) -> Result<(), Failure> {
-    // Secrets of sources have nothing to do with it.
-    let flags = Flags { dev: true, env: ctx.env.clone(), ..Flags::default() };
-    let (config, _) = ctx.load(&ctx.config_path()?, &flags)?;
+    let config = ctx.of_store()?;
     let before = schemas(&config.store, false)?;
     match args.what {
         What::Status => ctx.output.list(&status(&before)),

@@ -1,6 +1,7 @@
 //! The command tree. One file a command: `Args` and `run`. A new command is its `mod`, one variant of [`Command`] and
 //! one arm of [`run`]; everything about streams, formats and exit codes is in `output` and `failure`.
 
+mod backup;
 mod check;
 mod completions;
 mod consumers;
@@ -16,9 +17,12 @@ mod init;
 mod migrate;
 pub mod output;
 mod page;
+mod progress;
 mod providers;
+mod relocate;
 mod remote;
 mod requests;
+mod restore;
 mod samples;
 mod send;
 mod serve;
@@ -65,6 +69,9 @@ enum Command {
     Demo(demo::Args),
     Check(check::Args),
     Migrate(migrate::Args),
+    Backup(backup::Args),
+    Restore(restore::Args),
+    Move(relocate::Args),
     Send(send::Args),
     Events(events::Args),
     Requests(requests::Args),
@@ -87,6 +94,9 @@ fn run(command: Command, ctx: &Context) -> Result<(), Failure> {
         Command::Demo(args) => demo::run(args, ctx),
         Command::Check(args) => check::run(args, ctx),
         Command::Migrate(args) => migrate::run(args, ctx),
+        Command::Backup(args) => backup::run(args, ctx),
+        Command::Restore(args) => restore::run(args, ctx),
+        Command::Move(args) => relocate::run(args, ctx),
         Command::Send(args) => send::run(args, ctx),
         Command::Events(args) => events::run(args, ctx),
         Command::Requests(args) => requests::run(args, ctx),

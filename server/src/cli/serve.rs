@@ -73,7 +73,7 @@ fn roles(written: &[Role]) -> Roles {
     }
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let micros = units::duration(text).and_then(|micros| u64::try_from(micros).ok());
     micros.map(Duration::from_micros).ok_or_else(|| format!("`{text}` is no time. hint: `5s`, `1m 30s`"))
 }

@@ -7,3 +7,4 @@ mod life;
 mod metrics;
 mod reload;
 mod shared;
+mod stores;

@@ -3,7 +3,7 @@
 
 pub mod escape;
 mod listing;
-mod time;
+pub mod time;
 
 use std::io::Write;
 
