@@ -8,7 +8,10 @@ use super::error::OpenError;
 use super::value::said;
 use crate::sql::schema::Schema;
 
-const VERSIONS: &[&str] = &[include_str!("../../migrations/postgres/0001_store.sql")];
+const VERSIONS: &[&str] = &[
+    include_str!("../../migrations/postgres/0001_store.sql"),
+    include_str!("../../migrations/postgres/0002_retention.sql"),
+];
 
 /// The version that the database has; 0: it is new.
 pub async fn version(db: &Client) -> Result<usize, OpenError> {

@@ -30,6 +30,7 @@ mod listen;
 mod migrate;
 mod now;
 mod open;
+mod purge;
 mod queue;
 mod read;
 mod refused;

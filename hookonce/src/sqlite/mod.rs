@@ -27,6 +27,7 @@ mod inbox;
 mod job;
 mod migrate;
 mod open;
+mod purge;
 mod queue;
 mod read;
 mod reader;
