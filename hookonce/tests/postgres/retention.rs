@@ -40,10 +40,11 @@ fn copy_beside_purge(bed: &PostgresBed) -> Option<HoldReason> {
     bed.wait(stranger.sql(HELD));
     let keep = Keep { payload: SECOND, ledger: SECOND };
     let retention = Retention { sources: [("gh".to_owned(), keep)].into() };
-    let purge = bed.store().purge(Arc::new(retention));
+    let store = bed.store();
+    let purge = store.purge(Arc::new(retention));
     until(bed, 1);
     let line = words::line(0, "admit gh/1 body=A time=-1m");
-    let copy = bed.store().admit(item::submission(&line, bed.clock().now()).expect("it is written by hand"));
+    let copy = store.admit(item::submission(&line, bed.clock().now()).expect("it is written by hand"));
     until(bed, 2);
     bed.wait(stranger.sql("commit"));
     assert_eq!(bed.wait(purge).events, 1);

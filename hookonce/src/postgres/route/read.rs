@@ -63,7 +63,7 @@ pub async fn place(conn: &Conn, memory: &mut Memory) -> Result<(Option<i64>, Opt
     let mut answers = conn.run(&calls).await?.into_iter();
     let mut answer = || answers.next().unwrap_or_default();
     let locked = answer().first().map(|row| row.int(0)).transpose()?;
-    let last = answer().pop().map(self::last).transpose()?;
+    let last = answer().pop().map(last).transpose()?;
     memory.known = last.as_ref().map_or(0, |last| last.n);
     memory.cursors.go_on(answer())?;
     memory.cursors.begin(answer())?;
