@@ -23,6 +23,7 @@ pub mod message_key;
 pub mod provider;
 pub mod request;
 pub mod respond;
+pub mod retain;
 pub mod retry;
 pub mod route;
 pub mod sample;

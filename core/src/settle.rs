@@ -77,10 +77,13 @@ pub fn cancelled(run: &Claimed) -> Ending {
     ending(run, run.attempts, How::Closed(State::Cancelled), attempt)
 }
 
+/// Why a delivery was cancelled that came when its payload had gone already.
+pub const PURGED: &str = "purged";
+
 /// A row whose payload is gone: there is nothing that could be run.
 pub fn purged(run: &Claimed) -> Ending {
     let ending = cancelled(run);
-    Ending { attempt: Attempt { detail: "its payload is gone".into(), ..ending.attempt.clone() }, ..ending }
+    Ending { attempt: Attempt { detail: PURGED.into(), ..ending.attempt.clone() }, ..ending }
 }
 
 fn ending(run: &Claimed, attempts: i64, how: How, attempt: Attempt) -> Ending {

@@ -9,6 +9,7 @@ use futures_util::FutureExt as _;
 use hookonce_core::command::{Command, Refused, Who};
 use hookonce_core::consumer::Consumer;
 use hookonce_core::destination::Destination;
+use hookonce_core::retain::Retention;
 use hookonce_core::route::Routing;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -20,7 +21,7 @@ use crate::store::{Store, StoreError};
 use crate::view::{ConsumerRow, Page, Query};
 use crate::wake::Hub;
 use crate::worker::Worker;
-use crate::{alarm, janitor, pulse, router};
+use crate::{alarm, cleaner, janitor, pulse, router};
 
 pub const LEASE: Duration = Duration::from_secs(30);
 /// A loop that panicked starts again after this.
@@ -107,6 +108,8 @@ impl Engine {
         if loops.janitor {
             let (node, stop) = (self.node.clone(), self.stop.clone());
             self.keep("janitor", move || janitor::run(node.clone(), stop.clone()));
+            let (node, stop) = (self.node.clone(), self.stop.clone());
+            self.keep("cleaner", move || cleaner::run(node.clone(), stop.clone()));
         }
         if !loops.worker {
             return;
@@ -201,6 +204,11 @@ impl std::fmt::Debug for Handle {
 impl Handle {
     pub fn hub(&self) -> &Hub {
         &self.0.hub
+    }
+
+    /// From now on what is done with and older than this goes. Until it is said nothing is deleted.
+    pub fn retain(&self, retention: Retention) {
+        self.0.retain(retention);
     }
 
     /// A person's decision, and the hints that let it take effect at once.

@@ -12,6 +12,8 @@ use crate::view::ConsumerRow;
 pub const ATTEMPTS: &str = "hookonce_attempts_total";
 pub const ATTEMPT_DURATION: &str = "hookonce_attempt_duration_seconds";
 pub const EVENT_LATENCY: &str = "hookonce_event_latency_seconds";
+/// By `what`: bodies, events.
+pub const DELETED: &str = "hookonce_retention_deleted_total";
 pub const STORE_SIZE: &str = "hookonce_store_size_bytes";
 pub const STORE_WAL: &str = "hookonce_store_wal_bytes";
 pub const STORE_FREE: &str = "hookonce_store_free_bytes";
@@ -49,6 +51,7 @@ pub fn describe() {
     describe_counter!(ATTEMPTS, "runs that ended, by consumer and outcome");
     describe_histogram!(ATTEMPT_DURATION, Unit::Seconds, "length of a run");
     describe_histogram!(EVENT_LATENCY, Unit::Seconds, "from the receipt of an event to its success at a consumer");
+    describe_counter!(DELETED, "what retention has deleted: payloads, events");
     describe_gauge!(PENDING, "deliveries that can run now or later; those behind them in their lanes are not counted");
     describe_gauge!(RETRYING, "deliveries that have failed and are tried again");
     describe_gauge!(INFLIGHT, "deliveries under a lease");

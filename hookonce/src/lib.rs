@@ -7,6 +7,7 @@ pub mod alarm;
 pub mod backup;
 pub mod chance;
 pub mod change;
+mod cleaner;
 pub mod clock;
 pub mod engine;
 pub mod gauges;

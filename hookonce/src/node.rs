@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hookonce_core::retain::Retention;
 use hookonce_core::route::Routing;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, watch};
 use tokio::time::Instant;
@@ -24,12 +25,14 @@ pub(crate) struct Node {
     turnstile: Arc<RwLock<()>>,
     failed: watch::Sender<Option<String>>,
     routing: watch::Sender<Arc<Routing>>,
+    /// None: nothing is deleted.
+    retention: watch::Sender<Option<Arc<Retention>>>,
 }
 
 impl Node {
     pub fn new(store: Arc<dyn Store>, hub: Hub, chance: Arc<dyn Chance>, routing: Routing) -> Node {
         let (failed, routing) = (watch::Sender::new(None), watch::Sender::new(Arc::new(routing)));
-        Node { store, hub, chance, turnstile: Arc::default(), failed, routing }
+        Node { store, hub, chance, turnstile: Arc::default(), failed, routing, retention: watch::Sender::default() }
     }
 
     /// What routes now.
@@ -40,6 +43,14 @@ impl Node {
     /// The same consumers under another number.
     pub fn route_by(&self, routing: Routing) {
         self.routing.send_replace(Arc::new(routing));
+    }
+
+    pub fn retain(&self, retention: Retention) {
+        self.retention.send_replace(Some(Arc::new(retention)));
+    }
+
+    pub fn retention(&self) -> watch::Receiver<Option<Arc<Retention>>> {
+        self.retention.subscribe()
     }
 
     pub async fn beside_others(&self) -> OwnedRwLockReadGuard<()> {

@@ -14,6 +14,7 @@ use hookonce_core::command::{Command, Refused, Who};
 use hookonce_core::consumer::{Consumer, ConsumerId};
 use hookonce_core::lease::Lease;
 use hookonce_core::request::Headers;
+use hookonce_core::retain::Retention;
 use hookonce_core::route::Routing;
 use hookonce_core::settle::{Ending, Settled};
 use hookonce_core::time::Micros;
@@ -98,6 +99,16 @@ pub struct EventView {
 pub struct Swept {
     /// Open lanes without a head: must never be anything; each got its work row and an alarm.
     pub headless: Vec<i64>,
+}
+
+/// What a step of cleaning came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Purged {
+    /// Bodies and whole events that are gone.
+    pub payloads: usize,
+    pub events: usize,
+    /// There is more to do at once.
+    pub more: bool,
 }
 
 /// What a process hears when it says that it lives.
@@ -187,6 +198,10 @@ pub trait Store: Send + Sync {
 
     /// The slow audit of invariant 5 and other housekeeping. Bounded.
     fn sweep(&self) -> Verb<'_, Swept>;
+
+    /// A bounded step of cleaning: what is done with and older than it is kept goes. Never what is unfinished, and with
+    /// the key of an event the floor of its namespace rises: what is not newer is held from then on.
+    fn purge(&self, retention: Arc<Retention>) -> Verb<'_, Purged>;
 
     /// Reads for people: lists, one item, raw bytes. On read-only connections with a time limit.
     fn read(&self, query: Query) -> Verb<'_, Page>;

@@ -109,6 +109,8 @@ pub struct EventRow {
     pub origin: String,
     pub hold_reason: Option<String>,
     pub body_hash: String,
+    /// Its bytes are gone; key, hashes and history are there.
+    pub purged: bool,
     pub size: i64,
     pub conflicts: i64,
 }

@@ -151,6 +151,20 @@ fn marks() -> Setup {
     Setup { workers: 2, crashes: 1, failures: 1, marks: 2, ..Setup::new("marks", &[]).after(&before) }
 }
 
+/// What is done goes while a dead letter that has left its lane waits, and while one comes who reads the past.
+fn purges() -> Setup {
+    let app = consumer("app", "*/*", OnDead::Continue);
+    let late = Consumer { from: From::Beginning, ..consumer("late", "*/*", OnDead::Hold) };
+    Setup {
+        consumers: vec![app.clone()],
+        later: vec![app, late],
+        deaths: 1,
+        commands: 1,
+        purges: 3,
+        ..Setup::new("purges", &[]).after(&["gh/a1 agg=a", "gh/a2 agg=a"])
+    }
+}
+
 fn everything() -> Setup {
     let sent = [("gh/a2 agg=a", 2), ("gh/a2 agg=a body=B", 1)];
     let begin = Setup::new("everything", &sent).after(&["gh/a1 agg=a", "gh/b1 agg=b"]);
@@ -185,6 +199,16 @@ fn a_consumer_joins() {
 #[test]
 fn marks_to_cancel() {
     holds(marks());
+}
+
+#[test]
+fn cleaning_beside_work() {
+    holds(purges());
+}
+
+#[test]
+fn with_a_purge_by_open_alone() {
+    breaks(purges().without(Mutation::PurgeByOpen), "tables");
 }
 
 #[test]

@@ -91,7 +91,7 @@ mod sqlite {
 
     #[test]
     fn headers_and_the_list_agree() {
-        super::headers_and_the_list_agree("sqlite", ALL, &[1, 2, 3, 4, 5]);
+        super::headers_and_the_list_agree("sqlite", ALL, &[1, 2, 3, 4, 5, 6]);
     }
 
     #[test]
@@ -137,6 +137,12 @@ mod sqlite {
         ("sweep_lanes", "and not exists (select 1 from hookonce_work w where w.seq = d.seq)", ""),
         ("sweep_lanes", "and not exists (select 1 from hookonce_halted h where h.id = d.id)", ""),
         ("sweep_lanes", "where p.lane = d.lane", "where p.lane <= 0"),
+        // Purge by `open` alone.
+        ("purge_facts", " or exists (select 1 from hookonce_halted h where h.id = d.id)", ""),
+        ("purge_facts", "d.open = 1 or ", ""),
+        ("purge_facts", " and o.released is null", ""),
+        ("purge_facts", "where r.event = ?1", "where true"),
+        ("purge_facts", "max(d.ended)", "min(d.ended)"),
     ];
 }
 
@@ -176,8 +182,13 @@ mod postgres {
     }
 
     #[test]
+    fn m6_what_may_go() {
+        run(6);
+    }
+
+    #[test]
     fn headers_and_the_list_agree() {
-        super::headers_and_the_list_agree("postgres", ALL, &[1, 2, 3, 4, 5]);
+        super::headers_and_the_list_agree("postgres", ALL, &[1, 2, 3, 4, 5, 6]);
     }
 
     #[test]
@@ -246,5 +257,11 @@ mod postgres {
         ("sweep_lanes", "and not exists (select 1 from hookonce.work w where w.seq = d.seq)", ""),
         ("sweep_lanes", "and not exists (select 1 from hookonce.halted h where h.id = d.id)", ""),
         ("sweep_lanes", "where p.lane = d.lane", "where p.lane <= 0"),
+        // Purge by `open` alone.
+        ("purge_facts", " or exists (select 1 from hookonce.halted h where h.id = d.id)", ""),
+        ("purge_facts", "d.open or ", ""),
+        ("purge_facts", " and o.released is null", ""),
+        ("purge_facts", "where r.event = g.id", "where true"),
+        ("purge_facts", "max(d.ended)", "min(d.ended)"),
     ];
 }

@@ -42,6 +42,7 @@ macro_rules! scripts {
 
 scripts! {
     admission, conflicts, guards, unmapped, routing, beginnings, lanes, leases, retries, dead_letters, lost_runs, restarts,
+    retention,
 }
 
 macro_rules! cases {

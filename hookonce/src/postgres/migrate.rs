@@ -12,6 +12,7 @@ use crate::sql::schema::Schema;
 pub const VERSIONS: &[&str] = &[
     include_str!("../../migrations/postgres/0001_store.sql"),
     include_str!("../../migrations/postgres/0002_functions.sql"),
+    include_str!("../../migrations/postgres/0003_retention.sql"),
 ];
 
 /// The version that the database has; 0: it is new.

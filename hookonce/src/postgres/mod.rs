@@ -35,6 +35,7 @@ mod migrate;
 pub mod moving;
 mod now;
 mod open;
+mod purge;
 mod queue;
 mod read;
 mod ready;

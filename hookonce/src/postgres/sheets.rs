@@ -4,7 +4,7 @@
 //! `log` and `arrival`, which the model does not have, follow from the passes of a world that is loaded.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hookonce_core::time::Micros;
 use serde_json::{Map, Value, json};
@@ -23,6 +23,8 @@ use crate::testkit::model::table::{Cell, File, Row, Table};
 pub struct Sheets {
     client: tokio::sync::Mutex<Client>,
     runtime: Arc<Runtime>,
+    /// Places of events that are gone: pass rows still name them.
+    seen: Mutex<BTreeMap<i64, i64>>,
 }
 
 impl Sheets {
@@ -30,13 +32,13 @@ impl Sheets {
     pub fn of(database: &Database) -> Sheets {
         let runtime = database.runtime.clone();
         let client = tokio::sync::Mutex::new(runtime.block_on(super::bed::client(database.name())));
-        Sheets { client, runtime }
+        Sheets { client, runtime, seen: Mutex::default() }
     }
 
     /// What is committed, all tables at one moment.
     pub fn rows(&self) -> Rows {
         self.within(async |tx| {
-            let positions = Positions::read(tx).await;
+            let positions = Positions::read(tx, &self.seen).await;
             read_all(tx, &positions).await
         })
     }
@@ -45,6 +47,7 @@ impl Sheets {
     pub fn load(&self, rows: &Rows) {
         self.within(async |tx| {
             let positions = Positions::of(rows);
+            self.seen.lock().unwrap_or_else(PoisonError::into_inner).clear();
             write_all(tx, rows, &positions).await;
             positions.write(tx).await;
             tx.batch_execute(NUMBERS).await.expect("the numbers go on behind those of the world");
@@ -54,7 +57,7 @@ impl Sheets {
     /// Changes rows by hand; the tables that it leaves alone stay as they are.
     pub fn edit(&self, change: &dyn Fn(&mut Rows)) {
         self.within(async |tx| {
-            let positions = Positions::read(tx).await;
+            let positions = Positions::read(tx, &self.seen).await;
             let before = read_all(tx, &positions).await;
             let mut after = before.clone();
             change(&mut after);
@@ -138,11 +141,15 @@ struct Positions {
 }
 
 impl Positions {
-    async fn read(tx: &Transaction<'_>) -> Positions {
-        Positions {
-            log: numbers(tx, "select event from hookonce.log order by pos").await,
-            arrivals: numbers(tx, "select event from hookonce.arrival order by event").await,
-        }
+    async fn read(tx: &Transaction<'_>, seen: &Mutex<BTreeMap<i64, i64>>) -> Positions {
+        let (places, events) = (
+            numbers(tx, "select pos from hookonce.log order by pos").await,
+            numbers(tx, "select event from hookonce.log order by pos").await,
+        );
+        let arrivals = numbers(tx, "select event from hookonce.arrival order by event").await;
+        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.extend(places.into_iter().zip(events));
+        Positions { log: seen.values().copied().collect(), arrivals }
     }
 
     /// Of a world: everything up to the last pass that was nobody's own is in the log.

@@ -12,6 +12,7 @@ use hookonce_core::claim::Claimed;
 use hookonce_core::command::{Command, Refused, Who};
 use hookonce_core::consumer::Consumer;
 use hookonce_core::lease::Lease;
+use hookonce_core::retain::Retention;
 use hookonce_core::route::Routing;
 use hookonce_core::settle::{Ending, Settled};
 use hookonce_core::time::Micros;
@@ -27,10 +28,10 @@ use super::now::Now;
 use super::open::{self, Opened};
 use super::queue::Job;
 use super::timeline::{Acks, Timeline};
-use super::{Options, beat, bodies, claim, command, configure, now, read, refused, route, rule, settle, sweep};
+use super::{Options, beat, bodies, claim, command, configure, now, purge, read, refused, route, rule, settle, sweep};
 use crate::sql::call::Arg;
 use crate::sql::postgres as sql;
-use crate::store::{Hint, Identity, Passed, Pulse, Refusals, Run, Store, StoreError, Swept, Verb};
+use crate::store::{Hint, Identity, Passed, Pulse, Purged, Refusals, Run, Store, StoreError, Swept, Verb};
 use crate::view::{Page, Query};
 
 /// What every verb stands on. Clones are the same.
@@ -239,6 +240,10 @@ impl Store for PostgresStore {
 
     fn sweep(&self) -> Verb<'_, Swept> {
         self.verb(|base| async move { sweep::sweep(&base).await })
+    }
+
+    fn purge(&self, retention: Arc<Retention>) -> Verb<'_, Purged> {
+        self.verb(|base| async move { purge::purge(&base, &retention).await })
     }
 
     fn read(&self, query: Query) -> Verb<'_, Page> {

@@ -97,6 +97,7 @@ fn event_row(mut row: Row) -> Result<EventRow, StoreError> {
         conflicts: row.int(15)?,
         seen: row.int(16)?,
         last_seen: row.int(17)?,
+        purged: row.flag(18)?,
     })
 }
 

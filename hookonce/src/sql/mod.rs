@@ -10,6 +10,8 @@ pub mod headers;
 pub mod place;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub(crate) mod retain;
 pub mod schema;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

@@ -1,7 +1,7 @@
 //! What sets an event apart from an ordinary one.
 
 use hookonce_core::admit::{Origin, Submission};
-use hookonce_core::event::{EventNo, HoldReason};
+use hookonce_core::event::{Digest, EventNo, HoldReason, Item};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place {
@@ -18,5 +18,10 @@ impl Place {
             (None, Origin::Receive) => "receive",
             (None, Origin::Admit { .. }) => "admit",
         }
+    }
+
+    /// The guard row that the item has tried: a further content of a known key tries none.
+    pub fn guard<'i>(&self, item: &'i Item) -> Option<&'i Digest> {
+        item.guard.as_ref().filter(|_| self.variant == 0).map(|guard| &guard.digest)
     }
 }

@@ -335,6 +335,7 @@ impl Entry<'_> {
             Arg::Text(place.origin(self.submission)),
             Arg::int(place.parent),
             Arg::text(place.hold.map(HoldReason::name)),
+            place.guard(item).map_or(Arg::Null, |digest| Arg::Blob(digest)),
         ];
         self.conn.exec(sql::ADMIT_EVENT, &args).map(drop)
     }

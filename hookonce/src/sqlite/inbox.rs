@@ -12,7 +12,8 @@ use hookonce_core::time::Micros;
 
 use super::admit;
 use super::conn::Conn;
-use super::job::{InboxAsk, InboxJob, InboxReply};
+use super::job::{InboxAsk, InboxJob, InboxReply, Part};
+use super::purge::delete;
 use super::writer::{Failure, Instruments, Writer};
 use super::{Options, command, open, refused};
 use crate::clock::Clock;
@@ -202,6 +203,13 @@ impl Writer for Inbox {
             InboxAsk::Command(what, who) => {
                 command::inbox(&self.conn, self.group.now, what, who).map(InboxReply::Decided)
             }
+            InboxAsk::Purge(_, Part::Payloads(ids)) => {
+                delete::payloads(&self.conn, ids).map(|()| InboxReply::Survived(Vec::new()))
+            }
+            InboxAsk::Purge(retention, Part::Events(ids)) => {
+                delete::events(&self.conn, retention, ids, self.group.now).map(InboxReply::Survived)
+            }
+            InboxAsk::Aged(retention) => delete::aged(&self.conn, retention, self.group.now).map(InboxReply::Aged),
             InboxAsk::Ready => Ok(InboxReply::Done),
         }
     }

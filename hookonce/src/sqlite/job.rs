@@ -7,12 +7,15 @@ use hookonce_core::admit::{Admission, Submission};
 use hookonce_core::claim::{Ask, Claimed};
 use hookonce_core::command::{Command, Refused, Who};
 use hookonce_core::consumer::Consumer;
+use hookonce_core::event::EventNo;
 use hookonce_core::lease::Lease;
+use hookonce_core::retain::Retention;
 use hookonce_core::route::Routing;
 use hookonce_core::settle::{Ending, Settled};
 use hookonce_core::time::Micros;
 use tokio::sync::oneshot;
 
+use super::purge::{Ripe, Survivors};
 use crate::store::{Passed, Refusals, StoreError, Swept};
 
 /// The answer, and with it what a writer was asked: it was made on the asker's side and is given up there, for a thread
@@ -36,8 +39,19 @@ pub enum InboxAsk {
         definition: String,
     },
     Command(Command, Who),
+    /// Deletes a part of what was said to go.
+    Purge(Arc<Retention>, Part),
+    /// Deletes what goes by its age alone.
+    Aged(Arc<Retention>),
     /// Nothing but a commit.
     Ready,
+}
+
+/// As much as one commit deletes beside admissions.
+#[derive(Debug)]
+pub enum Part {
+    Payloads(Vec<i64>),
+    Events(Vec<EventNo>),
 }
 
 #[derive(Debug)]
@@ -46,6 +60,9 @@ pub enum InboxReply {
     Admitted(Result<Admission, StoreError>),
     Number(i64),
     Decided(Result<i64, Refused>),
+    Survived(Survivors),
+    /// Whether there may be more.
+    Aged(bool),
     Done,
 }
 
@@ -61,6 +78,10 @@ pub enum WorkAsk {
     Command(Command, Who),
     /// Lanes that a reader found without a head: tested again, then mended.
     Sweep(Vec<i64>),
+    /// Judges what may be old enough, and says what goes.
+    PurgeSay(Arc<Retention>, Vec<Ripe>),
+    /// What went leaves nothing behind.
+    PurgeForget(Survivors),
 }
 
 #[derive(Debug)]

@@ -12,8 +12,20 @@ pub struct Schema {
     versions: &'static [&'static str],
 }
 
-pub const INBOX: Schema = Schema { file: "inbox", versions: &[include_str!("../../migrations/sqlite/0001_inbox.sql")] };
-pub const WORK: Schema = Schema { file: "work", versions: &[include_str!("../../migrations/sqlite/0001_work.sql")] };
+pub const INBOX: Schema = Schema {
+    file: "inbox",
+    versions: &[
+        include_str!("../../migrations/sqlite/0001_inbox.sql"),
+        include_str!("../../migrations/sqlite/0002_inbox.sql"),
+    ],
+};
+pub const WORK: Schema = Schema {
+    file: "work",
+    versions: &[
+        include_str!("../../migrations/sqlite/0001_work.sql"),
+        include_str!("../../migrations/sqlite/0002_work.sql"),
+    ],
+};
 
 /// The version that the file has; 0: it is new.
 pub fn version(db: &Connection) -> Result<usize, OpenError> {

@@ -29,6 +29,7 @@ mod job;
 mod migrate;
 pub mod moving;
 mod open;
+mod purge;
 mod queue;
 mod read;
 mod reader;

@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use hookonce_core::claim::Claimed;
+use hookonce_core::retain::Retention;
 use hookonce_core::time::Micros;
 
 use super::conn::{Conn, remedy};
 use super::job::{Answer, Job};
+use super::purge::{Going, Ripe, look};
 use super::{Options, bodies, sweep};
 use crate::clock::Clock;
 use crate::read;
@@ -26,6 +28,8 @@ pub enum ReadAsk {
     Bodies(Vec<Claimed>),
     Due(i64),
     Suspects(i64),
+    Ripe(Arc<Retention>),
+    Going,
     Page(Query),
 }
 
@@ -36,6 +40,8 @@ pub enum ReadReply {
     Due(Option<Micros>, Micros),
     /// Heads that nobody has, and where the next stretch begins.
     Suspects(Vec<i64>, i64),
+    Ripe(Vec<Ripe>),
+    Going(Going),
     Page(Page),
 }
 
@@ -66,6 +72,10 @@ impl Reader {
                 let (found, next) = sweep::suspects(&reader.work, after)?;
                 Ok(ReadReply::Suspects(found, next))
             }
+            ReadAsk::Ripe(retention) => {
+                look::ripe(&reader.inbox, &reader.work, &retention, reader.clock.now()).map(ReadReply::Ripe)
+            }
+            ReadAsk::Going => look::going(&reader.inbox, &reader.work).map(ReadReply::Going),
             ReadAsk::Page(query) => reader.page(&query),
         });
     }

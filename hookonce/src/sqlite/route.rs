@@ -13,6 +13,7 @@ use hookonce_core::{kill_point, planted};
 
 use super::conn::Conn;
 use super::open;
+use super::purge::forget;
 use super::work::Work;
 use crate::sql::call::{Arg, Row};
 use crate::sql::cursor::{ids, listed};
@@ -82,9 +83,20 @@ fn opened(work: &Work, last: Pass, routing: &Routing) -> Result<Opened, StoreErr
     let from = own.and_then(|id| cursors.get(&id).copied()).unwrap_or(last.pos);
     let to = if own.is_some() { last.pos } else { counter };
     let held = if own.is_some() { held(&work.conn, from, to)? } else { BTreeMap::new() };
-    let events = events(&work.inbox, from, to, &held)?;
+    let mut events = events(&work.inbox, from, to, &held)?;
     let upto = if events.len() < PASS_EVENTS { to } else { events.last().map_or(from, |e| e.event) };
+    if own.is_some() {
+        staying(work, &mut events)?;
+    }
     Ok(Opened { last, cursors, checks: Vec::new(), requests, events, upto, own })
+}
+
+/// A consumer that came meanwhile does not meet what was said to go: its rows would be left behind.
+fn staying(work: &Work, events: &mut Vec<Routed>) -> Result<(), StoreError> {
+    let (Some(first), Some(last)) = (events.first(), events.last()) else { return Ok(()) };
+    let (said, kept) = forget::said(&work.conn, first.event - 1, last.event)?;
+    events.retain(|event| event.event > said || kept.contains(&event.event));
+    Ok(())
 }
 
 /// The last number that the inbox has given out. It is read before the events: these only grow.

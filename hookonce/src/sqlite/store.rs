@@ -13,6 +13,7 @@ use hookonce_core::consumer::Consumer;
 use hookonce_core::event::{Digest, Mapped};
 use hookonce_core::lease::Lease;
 use hookonce_core::planted;
+use hookonce_core::retain::Retention;
 use hookonce_core::route::Routing;
 use hookonce_core::settle::{self, Ending, Settled};
 use hookonce_core::time::Micros;
@@ -31,7 +32,7 @@ use super::work::Work;
 use super::writer::Failure;
 use super::{Options, threads};
 use crate::clock::Clock;
-use crate::store::{Identity, Passed, Refusals, Run, Store, StoreError, Swept, Verb};
+use crate::store::{Identity, Passed, Purged, Refusals, Run, Store, StoreError, Swept, Verb};
 use crate::view::{Page, Query};
 
 /// Requests that may wait for the inbox writer. Their bytes are bounded where they are received.
@@ -47,10 +48,10 @@ const READERS: usize = 2;
 pub struct SqliteStore {
     identity: Identity,
     clock: Arc<dyn Clock>,
-    inbox: Desk<InboxAsk, InboxReply>,
-    work: Desk<WorkAsk, WorkReply>,
+    pub(super) inbox: Desk<InboxAsk, InboxReply>,
+    pub(super) work: Desk<WorkAsk, WorkReply>,
     bodies: Desk<ReadAsk, ReadReply>,
-    pages: Desk<ReadAsk, ReadReply>,
+    pub(super) pages: Desk<ReadAsk, ReadReply>,
     inbox_wal: Arc<Wal>,
     work_wal: Arc<Wal>,
     failure: Failure,
@@ -187,7 +188,7 @@ impl SqliteStore {
 }
 
 /// A writer answers each ask in kind.
-fn mixed() -> StoreError {
+pub(super) fn mixed() -> StoreError {
     StoreError::Failed("an answer of another kind".into())
 }
 
@@ -335,6 +336,10 @@ impl Store for SqliteStore {
             }
         }
         .boxed()
+    }
+
+    fn purge(&self, retention: Arc<Retention>) -> Verb<'_, Purged> {
+        self.step(retention).boxed()
     }
 
     fn read(&self, query: Query) -> Verb<'_, Page> {

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookonce_core::kill_point;
+use hookonce_core::retain::{STEP_AGAIN, STEP_NEW};
 use hookonce_core::time::Micros;
 
 use super::conn::Conn;
 use super::job::{WorkAsk, WorkJob, WorkReply};
+use super::purge::{forget, say};
 use super::writer::{Failure, Instruments, Writer};
 use super::{Options, claim, command, configure, route, settle, sweep};
 use crate::clock::Clock;
@@ -111,6 +113,8 @@ fn weight(ask: &WorkAsk) -> usize {
         WorkAsk::Renew(leases, _) | WorkAsk::Release(leases) => leases.len(),
         WorkAsk::Claim(ask) => ask.tokens.len(),
         WorkAsk::Sweep(heads) => heads.len(),
+        WorkAsk::PurgeSay(_, ripe) => ripe.iter().map(|ripe| ripe.new.len() + ripe.again.len()).sum(),
+        WorkAsk::PurgeForget(_) => STEP_NEW + STEP_AGAIN,
         WorkAsk::Route(..) | WorkAsk::Configure(..) | WorkAsk::Command(..) => 1,
     }
 }
@@ -121,6 +125,7 @@ fn class(ask: &WorkAsk) -> u8 {
         WorkAsk::Route(..) => 1,
         WorkAsk::Claim(..) => 2,
         WorkAsk::Configure(..) | WorkAsk::Command(..) | WorkAsk::Sweep(..) => 3,
+        WorkAsk::PurgeSay(..) | WorkAsk::PurgeForget(..) => 4,
     }
 }
 
@@ -190,6 +195,8 @@ impl Writer for Work {
             WorkAsk::Configure(consumers) => configure::configure(self, consumers).map(WorkReply::Configured),
             WorkAsk::Command(what, who) => command::work(&self.conn, now, what, who).map(WorkReply::Decided),
             WorkAsk::Sweep(heads) => sweep::mend(&self.conn, now, heads).map(WorkReply::Swept),
+            WorkAsk::PurgeSay(retention, ripe) => say::say(self, retention, ripe).map(|()| WorkReply::Done),
+            WorkAsk::PurgeForget(survivors) => forget::forget(&self.conn, survivors).map(|()| WorkReply::Done),
         }
     }
 

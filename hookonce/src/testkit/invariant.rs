@@ -11,6 +11,7 @@ use hookonce_core::delivery::State;
 use hookonce_core::route::Routing;
 
 use super::model::Rows;
+use super::model::purge::purge_facts;
 use super::model::route::ids;
 use super::model::rows::{Delivery, Event};
 
@@ -26,6 +27,7 @@ pub fn of_rows(rows: &Rows, configurations: &Configurations) -> Vec<String> {
     wrong.extend(one_head_a_lane(rows));
     wrong.extend(lanes_end_in_order(rows));
     wrong.extend(ended_or_parked(rows));
+    wrong.extend(nothing_dangles(rows));
     wrong.extend(audit_chains(rows));
     wrong
 }
@@ -218,14 +220,52 @@ pub fn of_step(before: &Rows, after: &Rows) -> Vec<String> {
     }
     for d in before.delivery.values().filter(|d| is_final(d)) {
         let now = after.delivery.values().find(|a| a.id == d.id);
+        let event_gone = now.is_none() && !after.event.contains_key(&d.event);
         let recorded = now.and_then(|a| a.decided).is_some_and(|id| after.work_audit.contains_key(&id));
-        if now != Some(d) && !recorded {
+        if now != Some(d) && !recorded && !event_gone {
             wrong.push(format!("9: delivery {} was final and changed without a command", d.id));
         }
     }
-    for e in before.event.values().filter(|e| after.event.get(&e.id) != Some(e)) {
+    for e in before.event.values().filter(|e| after.event.get(&e.id).is_some_and(|now| now != *e)) {
         wrong.push(format!("3: event {} was changed", e.id));
     }
+    wrong.extend(gone_is_done(before, after));
+    wrong
+}
+
+/// Invariants 12 and 28 over a step: bytes go only when all work on them is done, an event only behind its bytes, and
+/// nothing is left that names one that is gone.
+fn gone_is_done(before: &Rows, after: &Rows) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let unfinished = |id: i64| purge_facts(before, id).open;
+    let bytes = before.event.values().filter(|e| before.payload.contains_key(&e.payload));
+    let bytes = bytes.filter(|e| !after.payload.contains_key(&e.payload) && unfinished(e.id));
+    wrong.extend(bytes.map(|e| format!("12: the bytes of event {} went before its work was done", e.id)));
+    for e in before.event.values().filter(|e| !after.event.contains_key(&e.id)) {
+        if unfinished(e.id) || before.payload.contains_key(&e.payload) {
+            wrong.push(format!("12: event {} went before its work or its bytes", e.id));
+        }
+    }
+    wrong
+}
+
+/// Nothing names an event that is not there.
+fn nothing_dangles(rows: &Rows) -> Vec<String> {
+    let named = (rows.delivery.values().map(|d| ("delivery", d.event)))
+        .chain(rows.work.values().map(|w| ("work", w.event)))
+        .chain(rows.halted.values().map(|h| ("halted", h.event)))
+        .chain(rows.hold.values().map(|h| ("hold", h.event)))
+        .chain(rows.requeue.values().map(|r| ("requeue", r.event)))
+        .chain(rows.keep.values().map(|k| ("keep", k.event)))
+        .chain(rows.ledger.values().map(|l| ("ledger", l.event)))
+        .chain(rows.request.values().filter_map(|r| Some(("request", r.event?))))
+        .chain(rows.conflict.values().filter_map(|c| Some(("conflict", c.event?))));
+    let dangling = named.filter(|(_, event)| !rows.event.contains_key(event));
+    let mut wrong: Vec<String> =
+        dangling.map(|(table, event)| format!("12: {table} names event {event}, which is gone")).collect();
+    let deliveries: BTreeSet<i64> = rows.delivery.values().map(|d| d.id).collect();
+    let attempts = rows.attempt.values().filter(|a| !deliveries.contains(&a.delivery));
+    wrong.extend(attempts.map(|a| format!("12: an attempt names delivery {}, which is gone", a.delivery)));
     wrong
 }
 

@@ -16,6 +16,7 @@ mod hints;
 mod locks;
 mod plans;
 mod proxy;
+mod retention;
 #[path = "../sent/mod.rs"]
 mod sent;
 mod standby;

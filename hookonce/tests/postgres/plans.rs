@@ -11,7 +11,7 @@ const WORLD: &str = "
       select n, case when n % 10 = 0 then -2 - n else -1 end, n, 1, n, 0, n > 19900 from generate_series(1, 20000) n;
     insert into hookonce.work (seq, id, lane, event, consumer, generation, due) values (19901, 19901, -1, 19901, 1, 0, 5);
     insert into hookonce.event select n, 'gh', 'header', '', '', 0, 1, 'gh', 'push', null, null, null, null, 0, n, null,
-      null, 0, '', '', '', null, null, null, 'received', null, null from generate_series(1, 20000) n;
+      null, 0, '', '', '', null, null, null, 'received', null, null, null from generate_series(1, 20000) n;
     insert into hookonce.arrival values (20000);
     insert into hookonce.log select n, n from generate_series(1, 19999) n";
 const ANALYZED: &str = "vacuum analyze";
@@ -68,6 +68,13 @@ const PINS: &[(&Stmt, &[&str], &[&str])] = &[
     ),
     (sql::ROUTE_LOG, &["Index Scan using log_pkey on log l"], &[]),
     (sql::ROUTE_RELEASED, &["Index Scan using log_event on log l"], &[]),
+    (sql::PURGE_IDS, &["Index Scan using event_pkey on event"], &["Sort"]),
+    (sql::PURGE_AGAIN, &["using keep_due on keep"], &[]),
+    (sql::PURGE_LOOK, &["Index Scan using event_pkey on event e", "Index Scan using ledger_pkey on ledger l"], &[]),
+    (sql::PURGE_FACTS, &["Index Scan using delivery_event on delivery d"], &[]),
+    (sql::PURGE_PARTS, &["Index Scan using event_part on event e"], &[]),
+    (sql::PURGE_DELIVERIES, &["Index Scan using delivery_event on delivery"], &[]),
+    (sql::PURGE_REQUESTS, &["Index Scan using request_pkey on request q"], &["Sort"]),
 ];
 
 #[test]

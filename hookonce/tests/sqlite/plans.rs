@@ -63,3 +63,33 @@ fn such_a_table_would_be_found() {
     assert_eq!(dear(&sheets, &returning), ["OpenEphemeral"]);
     assert!(!dear(&sheets, "select event from hookonce_hold order by since").is_empty());
 }
+
+const CLEANING: &[&Stmt] = &[
+    sql::PURGE_LOOK,
+    sql::PURGE_LAST,
+    sql::PURGE_PARTS,
+    sql::PURGE_UNDECIDED,
+    sql::PURGE_FACTS,
+    sql::PURGE_AGAIN,
+    sql::PURGE_KEPT,
+    sql::PURGE_GOING,
+    sql::PURGE_ATTEMPTS,
+    sql::PURGE_DELIVERIES,
+    sql::PURGE_HOLDS,
+    sql::PURGE_REQUESTS,
+    sql::PURGE_EVENT_REQUESTS,
+];
+
+/// F27 d: a step that finds nothing to delete, however large the tables are, walks none of them.
+#[test]
+fn cleaning_walks_no_table() {
+    let sheets = Sheets::empty();
+    for stmt in CLEANING {
+        let explain = format!("explain query plan {}", stmt.text);
+        let prepared = [&sheets.inbox, &sheets.work].into_iter().find_map(|db| db.prepare(&explain).ok());
+        let mut prepared = prepared.unwrap_or_else(|| panic!("{} is no SQL", stmt.name));
+        let plan: Vec<String> = prepared.raw_query().mapped(|row| row.get(3)).collect::<Result<_, _>>().unwrap();
+        let scans = |line: &String| line.starts_with("SCAN") && !line.contains("CONSTANT ROW");
+        assert!(!plan.iter().any(scans), "{}: {plan:#?}", stmt.name);
+    }
+}

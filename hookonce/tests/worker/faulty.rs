@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use hookonce::store::{Identity, Passed, Refusals, Run, Store, StoreError, Swept, Verb};
+use hookonce::store::{Identity, Passed, Purged, Refusals, Run, Store, StoreError, Swept, Verb};
 use hookonce::testkit::model::ModelStore;
 use hookonce::view::{Page, Query};
 use hookonce_core::admit::{Admission, Submission};
@@ -13,6 +13,7 @@ use hookonce_core::claim::Ask;
 use hookonce_core::command::{Command, Refused, Who};
 use hookonce_core::consumer::Consumer;
 use hookonce_core::lease::Lease;
+use hookonce_core::retain::Retention;
 use hookonce_core::route::Routing;
 use hookonce_core::settle::{Ending, Settled};
 use hookonce_core::time::Micros;
@@ -131,6 +132,9 @@ impl Store for Faulty {
     }
     fn sweep(&self) -> Verb<'_, Swept> {
         self.through("sweep", || self.inner.sweep())
+    }
+    fn purge(&self, retention: Arc<Retention>) -> Verb<'_, Purged> {
+        self.through("purge", || self.inner.purge(retention))
     }
     fn read(&self, query: Query) -> Verb<'_, Page> {
         self.through("read", || self.inner.read(query))

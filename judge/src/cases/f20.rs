@@ -15,7 +15,7 @@ use crate::trial::Trial;
 /// Leases without an outcome after which a delivery is dead: three, then five alone.
 const LOSSES: i64 = 8;
 const TUNING: Tuning =
-    Tuning { retry: r#"{ first = "50ms", max = "100ms", attempts = 3 }"#, more: r#"on_dead = "continue""# };
+    Tuning { retry: r#"{ first = "50ms", max = "100ms", attempts = 3 }"#, more: r#"on_dead = "continue""#, source: "" };
 /// A run starts within this after the server is ready; far above what it takes.
 const SOON: Duration = Duration::from_secs(10);
 /// As long as a held attempt may last: longer than it takes to kill the server.

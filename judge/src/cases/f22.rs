@@ -1,4 +1,4 @@
-//! F22 (without retention): other programs at the files. Also F23 d in the words of the embedded store: a database
+//! F22: other programs at the files, retention running. Also F23 d in the words of the embedded store: a database
 //! that cannot be written is a stopped one.
 
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use tokio::task::JoinSet;
 
-use super::{Stage, clean, letter, log_without, outsider};
+use super::{Stage, clean, letter, log_without, outsider, x28};
 use crate::dice::Dice;
 use crate::dump;
 use crate::history::Kind;
@@ -38,7 +38,7 @@ struct Came {
 }
 
 pub async fn readers(stage: Stage) -> Result<()> {
-    let mut trial = stage.trial(Tuning::default()).await?;
+    let mut trial = stage.trial(Tuning { source: x28::SHORT, ..Tuning::default() }).await?;
     let mut child = trial.start(None).await?.context("the server did not start")?;
     let readers = [work_of(&trial), inbox_of(&trial)].map(outsider::reader);
     let came = send(&trial, SENDERS, EACH, &stage.dice()).await?;
@@ -110,7 +110,7 @@ async fn ready_again(trial: &Trial) -> Result<()> {
 }
 
 /// Looks until it is so.
-async fn until<F: Future<Output = bool>>(what: &str, so: impl Fn() -> F) -> Result<()> {
+pub async fn until<F: Future<Output = bool>>(what: &str, so: impl Fn() -> F) -> Result<()> {
     let seen = async {
         let mut looks = tokio::time::interval(LOOK);
         while !so().await {

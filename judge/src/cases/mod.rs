@@ -1,15 +1,18 @@
-//! Field cases that need a whole server, its death or its disk: F11, F20 (a, d), F22, F23 (c, d), X9, X10, X16, and the one of
+//! Field cases that need a whole server, its death or its disk: F11, F20 (a, d), F22, F23 (c, d), F27 (a, b), X9, X10, X16,
+//! X28, and the one of
 //! `design.md` section 4 that a lost ledger does not change a message id. One file a case, named after it.
 
 mod f11;
 mod f20;
 mod f22;
 mod f23;
+mod f27;
 mod outsider;
 mod shared;
 mod wiped;
 mod x10;
 mod x16;
+mod x28;
 mod x9;
 
 use std::future::Future;
@@ -51,6 +54,9 @@ const CASES: &[Case] = &[
     case("f22-inbox", "inbox file locked: 503 with retry-after, then all well (f23d)", |s| Box::pin(f22::inbox(s))),
     case("f22-work", "work file locked: acks go on", |s| Box::pin(f22::work(s))),
     case("f23c", "senders that hang up: each event once", |s| Box::pin(f23::run(s))),
+    case("f27", "a copy after its bytes is a copy, after its key it is held: never delivered as new", |s| {
+        Box::pin(f27::run(s))
+    }),
     case("wiped", "a wiped store forwards a known webhook under its old id", |s| Box::pin(wiped::run(s))),
     case("x9", "the database restarts under load: nothing lost, 503 meanwhile, nobody restarts us", |s| {
         Box::pin(x9::run(s))
@@ -62,6 +68,7 @@ const CASES: &[Case] = &[
         Box::pin(x10::asynchronous(s))
     }),
     case("x16", "a server taken for dead settles after its leases are another's: fenced", |s| Box::pin(x16::run(s))),
+    case("x28", "retention under load, killed between its commits: nothing unfinished goes", |s| Box::pin(x28::run(s))),
 ];
 
 /// Where and with what a case is run.

@@ -1,11 +1,11 @@
 //! Another program at the store's files: it reads for long, or holds the write lock. Not the server's process, so it
 //! takes real locks; what it does is in no evidence, only what the server makes of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
@@ -50,4 +50,11 @@ impl Lock {
         self.0.execute("rollback", [])?;
         Ok(())
     }
+}
+
+/// A number that a store in use says of itself.
+pub fn number(file: &Path, sql: &str) -> Result<i64> {
+    let db = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    db.busy_timeout(TURN)?;
+    Ok(db.query_row(sql, [], |row| row.get(0))?)
 }

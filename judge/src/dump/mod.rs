@@ -71,7 +71,7 @@ pub struct Event {
     pub source: String,
     pub event_type: String,
     pub aggregate: Option<String>,
-    /// SHA-256 of the stored body, computed by us; none when the payload is gone.
+    /// SHA-256 of the stored body, computed by us; of one that retention took, what the server says it was.
     pub digest: Option<String>,
     pub origin: String,
     pub hold_reason: Option<String>,

@@ -83,7 +83,8 @@ fn bodies(db: &Connection) -> Result<HashMap<i64, String>> {
 fn events(db: &Connection, bodies: &HashMap<i64, String>) -> Result<Vec<Event>> {
     let pos = if has(db, "hookonce_log")? { "(select pos from hookonce_log l where l.event = e.id)" } else { "id" };
     let sql = format!(
-        "select id, namespace, kind, key, variant, source, type, aggregate, payload, origin, hold_reason, digest, {pos}
+        "select id, namespace, kind, key, variant, source, type, aggregate, payload, origin, hold_reason, digest, {pos},
+           body_hash
          from hookonce_event e order by id"
     );
     rows(db, &sql, |r| {
@@ -97,7 +98,8 @@ fn events(db: &Connection, bodies: &HashMap<i64, String>) -> Result<Vec<Event>> 
             source: r.get(5)?,
             event_type: r.get(6)?,
             aggregate: r.get(7)?,
-            digest: bodies.get(&payload).cloned(),
+            // Where retention has taken the bytes, the server's word is all there is.
+            digest: Some(bodies.get(&payload).map_or_else(|| hex(r, 13), |digest| Ok(digest.clone()))?),
             origin: r.get(9)?,
             hold_reason: r.get(10)?,
             ledger: hex(r, 11)?,

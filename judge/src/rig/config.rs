@@ -37,12 +37,14 @@ pub fn consumers() -> Vec<Wants> {
 pub struct Tuning {
     pub retry: &'static str,
     pub more: &'static str,
+    /// On the sources `crm` and `plain`, whose signatures have no age.
+    pub source: &'static str,
 }
 
 impl Default for Tuning {
     /// Short retries: a run must be able to drain within seconds after a receiver that failed on purpose.
     fn default() -> Self {
-        Self { retry: r#"{ first = "50ms", max = "400ms", give_up_after = "3d" }"#, more: "" }
+        Self { retry: r#"{ first = "50ms", max = "400ms", give_up_after = "3d" }"#, more: "", source: "" }
     }
 }
 
@@ -62,6 +64,7 @@ secret = {{ env = "JUDGE_CRM_SECRET" }}
 key = "{{Entity}}:{{Action}}:{{PrimaryKey}}:{{CommandTime}}"
 type = "{{Entity}}.{{Action}}"
 aggregate = "{{Business}}:{{Location}}:{{Entity}}:{{PrimaryKey}}"
+{source}
 
 [sources.registry]
 provider = "standard-webhooks"
@@ -74,14 +77,16 @@ verify = {{ hmac = "sha256", header = "X-Signature", prefix = "sha256=", encodin
 secret = {{ env = "JUDGE_PLAIN_SECRET" }}
 key = "header:X-Event-Id"
 type = "$.kind"
+{source}
 {consumers}"#,
         store = place.url(),
+        source = tuning.source,
         ingest = place.ingest(),
         admin = place.admin(),
     )
 }
 
-fn consumer(place: &Place, wants: &Wants, Tuning { retry, more }: Tuning) -> String {
+fn consumer(place: &Place, wants: &Wants, Tuning { retry, more, .. }: Tuning) -> String {
     let on: Vec<String> = wants.on.iter().map(|p| format!("\"{p}\"")).collect();
     format!(
         r#"

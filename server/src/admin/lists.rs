@@ -103,7 +103,23 @@ pub async fn event(Extension(admin): Extension<Admin>, Path(event): Path<String>
 }
 
 pub async fn event_raw(Extension(admin): Extension<Admin>, Path(event): Path<String>) -> Result<Response, Problem> {
-    raw(admin.store.read(Query::EventRaw { id: event_no(&event)? }).await?)
+    let id = event_no(&event)?;
+    match admin.store.read(Query::EventRaw { id }).await? {
+        Page::None => Err(purged(&event, &admin.store.read(Query::Event { id }).await?)),
+        page => raw(page),
+    }
+}
+
+/// Why an event has no bytes.
+fn purged(event: &str, page: &Page) -> Problem {
+    if !matches!(page, Page::Events(rows, _) if !rows.is_empty()) {
+        return Problem::not_found("event");
+    }
+    Problem::new(StatusCode::NOT_FOUND, "payload-purged", &format!("the bytes of {event} are not kept any more"))
+        .detail("retention deleted them when its work was done; key, hashes and history are there")
+        .hint(format!(
+            "`hookonce events get {event}` shows what is left; `retain` of its source says how long bytes are kept"
+        ))
 }
 
 /// Original bytes, as a download of neutral type: whatever they are, no browser runs them (S30).

@@ -2,6 +2,7 @@
 
 use hookonce::view::{ConsumerRow, DeliveryRow, Why};
 use hookonce_core::id;
+use hookonce_core::settle::PURGED;
 
 /// Reads the evidence in the order in which it decides: held, not routed, then each consumer's delivery.
 pub fn of(why: &Why, consumers: &[ConsumerRow]) -> String {
@@ -21,7 +22,8 @@ pub fn of(why: &Why, consumers: &[ConsumerRow]) -> String {
         1 => " One copy of its key came with other content and was kept apart.".to_owned(),
         n => format!(" {n} copies of its key came with other content and were kept apart."),
     };
-    format!("{head}: {tail}.{conflicts}")
+    let purged = if event.purged { " Its bytes are not kept any more." } else { "" };
+    format!("{head}: {tail}.{conflicts}{purged}")
 }
 
 fn times(seen: i64) -> String {
@@ -51,6 +53,9 @@ fn delivery(row: &DeliveryRow, paused: bool) -> String {
         "retryable_failed" => format!("{to} failed{reason} and will try again, {} so far", attempts(row.attempts)),
         "permanently_failed" => format!("{to} gave up{reason}; `hookonce dead retry` tries again"),
         "parked" => format!("{to} parked it{reason}"),
+        "cancelled" if row.reason.as_deref() == Some(PURGED) => {
+            format!("{to} came too late for it: its bytes were not kept any more")
+        }
         "cancelled" => format!("{to} discarded it{reason}"),
         other => format!("{to}: {other}{reason}"),
     }
@@ -100,6 +105,7 @@ mod tests {
             ("permanently_failed", Some("answered 422"), 1, "app gave up (answered 422); `hookonce dead retry`", None),
             ("parked", Some("deleted"), 1, "app parked it (deleted)", None),
             ("cancelled", None, 0, "app discarded it", None),
+            ("cancelled", Some(PURGED), 0, "app came too late for it", None),
             ("stale", None, 1, "app: stale", None),
         ] {
             let row = row(state, reason, attempts);

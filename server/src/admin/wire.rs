@@ -36,6 +36,8 @@ pub struct Event {
     pub origin: String,
     pub hold_reason: Option<String>,
     pub body_sha256: String,
+    /// Its bytes are not kept any more.
+    pub payload_purged: bool,
     pub size: i64,
 }
 
@@ -155,6 +157,7 @@ impl From<view::EventRow> for Event {
             origin: row.origin,
             hold_reason: row.hold_reason,
             body_sha256: row.body_hash,
+            payload_purged: row.purged,
             size: row.size,
         }
     }

@@ -49,6 +49,7 @@ const FIELDS: &[Field] = &[
     ("aggregate", "aggregate", Show::Text, false),
     ("hold_reason", "hold_reason", Show::Text, false),
     ("body_sha256", "body_sha256", Show::Text, false),
+    ("payload_purged", "payload_purged", Show::Text, false),
 ];
 
 pub fn run(args: Args, ctx: &Context) -> Result<(), Failure> {
@@ -76,7 +77,7 @@ fn text(event: &Event) -> String {
         received,
         format!("status     {}", event.status),
         format!("key        {} ({})", event.key, event.key_kind),
-        format!("body       {} bytes, sha256 {}", event.size, event.body_sha256),
+        body(event),
     ];
     let more = [
         ("aggregate", event.aggregate.as_ref()),
@@ -91,4 +92,11 @@ fn text(event: &Event) -> String {
     }
     lines.push(format!("next       hookonce why {}", event.id));
     lines.join("\n")
+}
+
+fn body(event: &Event) -> String {
+    match event.payload_purged {
+        true => format!("body       purged: retention keeps it no more, sha256 {}", event.body_sha256),
+        false => format!("body       {} bytes, sha256 {}", event.size, event.body_sha256),
+    }
 }

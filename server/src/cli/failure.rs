@@ -98,6 +98,10 @@ impl Failure {
         Failure { report: Some(Box::new(report)), next: Some(next), ..Failure::new(Exit::Config, what) }
     }
 
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+
     /// Ends with that code and prints nothing: the answer stands on stdout already.
     pub fn quiet(exit: Exit) -> Failure {
         Failure { quiet: true, ..Failure::new(exit, "") }

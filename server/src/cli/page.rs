@@ -9,7 +9,7 @@ use super::{Context, Failure};
 use crate::admin::wire::List;
 
 /// Items asked for in one go; `--all` goes on until there are none.
-const PAGE: usize = 500;
+pub const PAGE: usize = 500;
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct Paging {

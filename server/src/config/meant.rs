@@ -10,6 +10,7 @@ use std::time::Duration;
 use hookonce_core::consumer::{From, OnDead, Order, Pattern, Policy};
 use hookonce_core::identify::Rule;
 use hookonce_core::provider::Provider;
+use hookonce_core::retain::{Keep, Retention};
 use hookonce_core::signature::handshake::Handshake;
 use hookonce_core::signature::{Keys, Options, Scheme};
 use hookonce_core::source::Respond;
@@ -35,6 +36,10 @@ impl Config {
             Store::Sqlite { work, .. } => work.with_extension("token"),
             Store::Postgres(database) => database.folder.join(format!("hookonce.{}.token", self.admin.listen.port())),
         }
+    }
+
+    pub fn retention(&self) -> Retention {
+        Retention { sources: self.sources.iter().map(|source| (source.name.clone(), source.keep)).collect() }
     }
 
     pub fn source(&self, name: &str) -> Option<&Source> {
@@ -117,6 +122,7 @@ pub struct Source {
     pub respond: Respond,
     pub ack_deadline: Duration,
     pub public_url: Option<String>,
+    pub keep: Keep,
 }
 
 impl Source {

@@ -18,6 +18,7 @@ mod overlay;
 mod place;
 pub mod problem;
 mod reading;
+mod retain;
 mod rule;
 pub mod secret;
 mod section;

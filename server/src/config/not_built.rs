@@ -34,10 +34,11 @@ pub const SOURCE_KEYS: &[Later] = &[
     ("business_key", Table, "remove it: only `key` decides what is a duplicate"),
     ("types", Texts, "remove it: events of any type are taken; consumers choose with `on`"),
     ("silence", Text, "remove it: nothing alarms yet when a source falls silent"),
-    ("retain", Table, "remove it: nothing is deleted yet"),
-    ("retry_window", Text, "remove it: it bounds `retain`, and nothing is deleted yet"),
     ("no_time", Text, "remove it: events without a time are accepted"),
 ];
+
+/// Keys of `retain`.
+pub const RETAIN_KEYS: &[Later] = &[("history", Text, "raise `ledger`: events, deliveries and attempts live as long")];
 
 /// Keys of `options`: settings of schemes that are not built.
 pub const OPTIONS: &[Later] = &[

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hookonce_core::provider::Provider;
+use hookonce_core::retain::Keep;
 use hookonce_core::signature::handshake::{self, Handshake};
 use hookonce_core::signature::{Keys, Options, Scheme, Use};
 use hookonce_core::source::Respond;
@@ -16,6 +17,7 @@ use super::not_built::{self, OPTIONS, PROVIDERS, SOURCE_KEYS};
 use super::place::Place;
 use super::problem::Problem;
 use super::reading::Reading;
+use super::retain;
 use super::rule::{self, Fields};
 use super::secret::{self, Secrets};
 use super::section::Section;
@@ -63,7 +65,9 @@ pub fn read(name: &str, key_at: &Place, section: &Section<'_>, reading: &Reading
         respond: respond(section, provider),
         ack_deadline: ack_deadline(section, provider),
         public_url: public_url(section),
+        keep: Keep::default(),
     };
+    source.keep = retain::read(section, provider, scheme.as_ref().and_then(Option::as_ref), source.options.tolerance);
     not_built::refuse_keys(section, SOURCE_KEYS);
     section.finish();
     source.options.tolerance = source.options.tolerance.filter(|_| scheme.is_some());
@@ -87,6 +91,7 @@ struct Unfinished {
     respond: Respond,
     ack_deadline: Duration,
     public_url: Option<String>,
+    keep: Keep,
 }
 
 impl Unfinished {
@@ -114,6 +119,7 @@ impl Unfinished {
             respond: self.respond,
             ack_deadline: self.ack_deadline,
             public_url: self.public_url,
+            keep: self.keep,
         }
     }
 }

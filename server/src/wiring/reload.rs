@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 use arc_swap::ArcSwap;
 use hookonce::alarm;
+use hookonce::engine::Handle;
 use hookonce::store::Store;
 use hookonce_core::request::Headers;
 use hookonce_core::signature::{Parts, sign};
@@ -63,6 +64,7 @@ pub struct Reload {
     /// Of a node that takes webhooks.
     pub ingest: Option<Arc<Ingest>>,
     pub store: Arc<dyn Store>,
+    pub engine: Handle,
     pub rules: Arc<ArcSwap<Rules>>,
 }
 
@@ -93,10 +95,12 @@ impl Reload {
         for change in changes::at_reload(&config, &self.rules.load_full(), &*self.store).await? {
             tracing::info!("the configuration changes: {change}");
         }
+        let retention = config.retention();
         let (doors, rules) = sources::sources(config.sources, &*self.store).await.context("sources")?;
         let sources = doors.len();
         sources::alarm_troubles(&doors, self.store.now());
         self.rules.store(Arc::new(rules));
+        self.engine.retain(retention);
         if let Some(ingest) = &self.ingest {
             ingest.replace_sources(doors);
         }

@@ -50,11 +50,13 @@ pub async fn run(mut config: Config, flags: Flags, options: Options, say: Say<'_
     for change in changes::at_start(&config, &*store).await? {
         say(&format!("change    {change}"));
     }
+    let retention = config.retention();
     let (doors, rules) = sources::sources(std::mem::take(&mut config.sources), &*store).await?;
     let rules = Arc::new(ArcSwap::from_pointee(rules));
     let (posts, pulled) = (consumers::posts(&config.consumers)?, consumers::pulled(&config.consumers));
     let loops = options.roles.loops();
     let engine = Engine::start_loops(store.clone(), posts, pulled, Arc::new(chance::System), loops).await?;
+    engine.handle().retain(retention);
     let readiness = Arc::new(Readiness::default());
     let admin = Admin {
         store: store.clone(),
@@ -75,6 +77,7 @@ pub async fn run(mut config: Config, flags: Flags, options: Options, say: Say<'_
         fixed: Fixed::of(&config),
         ingest,
         store: store.clone(),
+        engine: engine.handle(),
         rules,
     });
     let reloading = tokio::spawn(on_hangup(reload, signal(SignalKind::hangup())?));

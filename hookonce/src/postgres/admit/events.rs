@@ -34,6 +34,7 @@ pub struct Events<'a> {
     origin: Vec<&'a str>,
     parent: Vec<Option<i64>>,
     hold: Vec<Option<&'a str>>,
+    guard: Vec<Option<&'a [u8]>>,
 }
 
 /// Ranges of bytes.
@@ -78,6 +79,7 @@ impl<'a> Events<'a> {
         self.origin.push(place.origin(s));
         self.parent.push(place.parent);
         self.hold.push(place.hold.map(HoldReason::name));
+        self.guard.push(place.guard(item).map(|digest| &digest[..]));
     }
 
     pub fn args(&self) -> Vec<Arg<'_>> {
@@ -109,6 +111,7 @@ impl<'a> Events<'a> {
             Arg::Texts(&self.origin),
             Arg::OptInts(&self.parent),
             Arg::OptTexts(&self.hold),
+            Arg::OptBlobs(&self.guard),
         ]
     }
 }

@@ -8,9 +8,10 @@ mod read;
 mod write;
 
 use hookonce_core::arrival::Hint;
+use hookonce_core::consumer::ConsumerId;
 use hookonce_core::event::EventNo;
 use hookonce_core::lane::Tail;
-use hookonce_core::route::{self, Opened, PASS_EVENTS, PASS_REQUESTS, Pass, PassRows, Routing, Tails};
+use hookonce_core::route::{self, Opened, PASS_EVENTS, PASS_REQUESTS, Pass, PassRows, Position, Routing, Tails};
 use hookonce_core::{kill_point, planted};
 
 use super::conn::Conn;
@@ -68,6 +69,17 @@ pub async fn route(base: &Base, routing: &Routing) -> Result<Passed, StoreError>
         memory.hint.passed(routed);
     }
     Ok(passed)
+}
+
+/// For cleaning: takes the router's lock, and answers up to where all of these have read. `None`: somebody has it.
+pub async fn stand_still(
+    conn: &Conn,
+    memory: &mut Memory,
+    listed: &[ConsumerId],
+) -> Result<Option<Position>, StoreError> {
+    let (locked, last) = read::place(conn, memory).await?;
+    let last = last.filter(|last| locked == Some(last.n));
+    Ok(last.map(|last| listed.iter().map(|id| memory.cursors.at(*id)).fold(last.pos, Position::min)))
 }
 
 fn nothing(passed: Passed) -> Result<Done, StoreError> {

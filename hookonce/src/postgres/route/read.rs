@@ -51,6 +51,25 @@ pub async fn stands(conn: &Conn, memory: &mut Memory) -> Result<Stands, StoreErr
     Ok(Stands { locked, last: last.pop().map(self::last).transpose()?, above, checks, asked: answer() })
 }
 
+/// The lock, the last pass behind it, and how far everybody has got by then: all that cleaning asks for.
+pub async fn place(conn: &Conn, memory: &mut Memory) -> Result<(Option<i64>, Option<Pass>), StoreError> {
+    let known = [Arg::Int(memory.known)];
+    let calls = [
+        Call::new(sql::ROUTE_LOCK, &[]),
+        Call::new(sql::ROUTE_LAST, &[]),
+        Call::new(sql::ROUTE_PASSES, &known),
+        Call::new(sql::ROUTE_BEGINS, &[]),
+    ];
+    let mut answers = conn.run(&calls).await?.into_iter();
+    let mut answer = || answers.next().unwrap_or_default();
+    let locked = answer().first().map(|row| row.int(0)).transpose()?;
+    let last = answer().pop().map(last).transpose()?;
+    memory.known = last.as_ref().map_or(0, |last| last.n);
+    memory.cursors.go_on(answer())?;
+    memory.cursors.begin(answer())?;
+    Ok((locked, last))
+}
+
 fn limit(rows: usize) -> Arg<'static> {
     Arg::Int(rows as i64)
 }

@@ -2,7 +2,7 @@
 select e.id, e.source, e.type, e.key_text, e.kind, e.variant, e.aggregate, e.version, e.event_time, e.received, e.secret,
   e.origin, e.hold_reason, e.body_hash, coalesce(e.span_end - e.span_start, length(p.body), 0),
   (select count(*) from hookonce_conflict c where c.digest = e.digest),
-  coalesce(l.seen, v.seen, 1), coalesce(l.last_seen, v.last_seen, e.received)
+  coalesce(l.seen, v.seen, 1), coalesce(l.last_seen, v.last_seen, e.received), p.id is null
 from hookonce_event e
 left join hookonce_payload p on p.id = e.payload
 left join hookonce_ledger l on l.digest = e.digest and l.event = e.id

@@ -21,4 +21,6 @@ pub enum Mutation {
     CancelInTheMiddle,
     /// A dead letter that holds its lane comes back through the router instead of in place.
     RetryThroughRouter,
+    /// Cleaning asks only whether a delivery has left its lane.
+    PurgeByOpen,
 }

@@ -34,6 +34,8 @@ pub struct Setup {
     /// Decisions of a person: retries of dead letters, releases of held events, and marks to cancel what is open.
     pub commands: u8,
     pub marks: u8,
+    /// Steps of cleaning, to which everything that is done is old enough.
+    pub purges: u8,
     pub without: Option<Mutation>,
 }
 
@@ -54,6 +56,7 @@ impl Setup {
             deaths: 0,
             commands: 0,
             marks: 0,
+            purges: 0,
             without: None,
         }
     }

@@ -6,6 +6,7 @@ use hookonce_core::claim::{Ask, Claimed, Triage, triage};
 use hookonce_core::command::{Command, Who};
 use hookonce_core::delivery::Outcome;
 use hookonce_core::event::Mapped;
+use hookonce_core::retain::{Keep, Retention};
 use hookonce_core::route::Routing;
 use hookonce_core::settle::{self, Ending};
 use hookonce_core::time::Micros;
@@ -15,7 +16,7 @@ use super::mutation::Mutation;
 use super::setup::{LEASE, Setup};
 use super::world::{Copy, End, Router, Routings, Worker, World};
 use crate::testkit::invariant;
-use crate::testkit::model::{Rows, admit, claim, command, configure, route, settle as settling, sweep};
+use crate::testkit::model::{Rows, admit, claim, command, configure, purge, route, settle as settling, sweep};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
@@ -48,6 +49,7 @@ pub enum Step {
     Release(i64),
     /// A mark on an open delivery, by its seq.
     Mark(i64),
+    Purge,
     /// The other configuration comes into force.
     Configure,
     CrashProcess,
@@ -74,6 +76,9 @@ pub fn all(world: &World, setup: &Setup, routings: &Routings) -> Vec<Step> {
     if world.left.marks > 0 {
         let open = world.rows.delivery.values().filter(|d| d.open && !d.cancel);
         steps.extend(open.map(|d| Step::Mark(d.seq)));
+    }
+    if world.left.purges > 0 {
+        steps.push(Step::Purge);
     }
     if routings.last() != Some(routing) {
         steps.push(Step::Configure);
@@ -183,6 +188,7 @@ pub fn apply(before: &World, step: Step, setup: &Setup, routings: &Routings) -> 
         Step::Retry(delivery) => decided(&mut world, &Command::DeadRetry { delivery }, setup),
         Step::Release(event) => decided(&mut world, &Command::HeldRelease { event }, setup),
         Step::Mark(seq) => marked(&mut world, seq, setup),
+        Step::Purge => purged(&mut world, setup),
         Step::Configure => {
             let definitions = setup.later.clone();
             drop(configure::configure(&mut world.rows, definitions, world.now));
@@ -353,6 +359,15 @@ fn marked(world: &mut World, seq: i64, setup: &Setup) {
         (delivery.open, delivery.state) = (false, Some("cancelled".to_owned()));
         world.rows.work.remove(&seq);
     }
+}
+
+fn purged(world: &mut World, setup: &Setup) {
+    world.left.purges -= 1;
+    let now = Keep { payload: 0, ledger: 0 };
+    let retention = Retention { sources: ["gh", "crm"].map(|source| (source.to_owned(), now)).into() };
+    let hidden = setup.lacks(Mutation::PurgeByOpen).then(|| std::mem::take(&mut world.rows.halted));
+    purge::purge(&mut world.rows, &retention, world.now);
+    world.rows.halted.extend(hidden.iter().flat_map(|rows| rows.iter().map(|(id, row)| (*id, row.clone()))));
 }
 
 /// The dead letter that holds its lane is treated like one that does not: it leaves, to come back at the tail.

@@ -75,6 +75,7 @@ pub struct Left {
     pub deaths: u8,
     pub commands: u8,
     pub marks: u8,
+    pub purges: u8,
 }
 
 /// The configurations of a world by their order: the first is in force at its beginning.
@@ -106,6 +107,7 @@ impl World {
                 deaths: setup.deaths,
                 commands: setup.commands,
                 marks: setup.marks,
+                purges: setup.purges,
             },
             evidence: Evidence::default(),
         };

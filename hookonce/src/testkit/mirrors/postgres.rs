@@ -13,10 +13,10 @@ use crate::sql::call::{Arg, Stmt};
 use crate::sql::postgres as sql;
 use crate::testkit::model::rows::{Consumer, Work};
 use crate::testkit::model::table::Cell;
-use crate::testkit::model::{Rows, claim, settle, sweep};
+use crate::testkit::model::{Rows, claim, purge, settle, sweep};
 use crate::testkit::{dump, invariant};
 
-/// Every mirror on PostgreSQL. M6 and M7 come with what they mirror.
+/// Every mirror on PostgreSQL. M7 comes with what it mirrors.
 pub const ALL: &[Mirror<Sheets>] = &[
     mirror(1, sql::ADMIT_KEYS, ingest::admit_keys),
     mirror(1, sql::ADMIT_SEEN, ingest::admit_seen),
@@ -32,6 +32,7 @@ pub const ALL: &[Mirror<Sheets>] = &[
     mirror(5, sql::SETTLE_END, settle_next),
     mirror(5, sql::ROUTE_CHECK_NEXT, route_check_next),
     mirror(5, sql::SWEEP_LANES, sweep_lanes),
+    mirror(6, sql::PURGE_FACTS, purge_facts),
 ];
 
 /// Runs the statement in a world, and compares what is left with what the model made of the same world.
@@ -296,4 +297,16 @@ fn sweep_lanes(sheets: &Sheets, stmt: &Stmt) -> usize {
         tried += 1;
     }
     tried
+}
+
+/// M6: what is open, halted, asked for or held is not done, whatever its deliveries say.
+fn purge_facts(sheets: &Sheets, stmt: &Stmt) -> usize {
+    let worlds = worlds::unfinished();
+    for world in &worlds {
+        let done = purge::purge_facts(world, 1);
+        let answer = same(sheets, stmt, &[Arg::Ints(&[1])], world, world);
+        let ended = done.ended.map_or(Cell::Null, Cell::Int);
+        assert_eq!(answer, [vec![Cell::Int(1), Cell::Int(i64::from(done.open)), ended]], "in {world:#?}");
+    }
+    worlds.len()
 }

@@ -11,10 +11,10 @@ use crate::sql::sqlite as sql;
 use crate::sqlite::bed::Sheets;
 use crate::testkit::model::rows::Namespace;
 use crate::testkit::model::table::{Cell, File};
-use crate::testkit::model::{Rows, admit, claim, settle, sweep};
+use crate::testkit::model::{Rows, admit, claim, purge, settle, sweep};
 use crate::testkit::{dump, invariant};
 
-/// Every mirror on SQLite. M6 and M7 come with what they mirror.
+/// Every mirror on SQLite. M7 comes with what it mirrors.
 pub const ALL: &[Mirror<Sheets>] = &[
     mirror(1, sql::ADMIT_KEY, admit_key),
     mirror(1, sql::ADMIT_SEEN, admit_seen),
@@ -28,6 +28,7 @@ pub const ALL: &[Mirror<Sheets>] = &[
     mirror(4, sql::SETTLE_LATER, settle_later),
     mirror(5, sql::SETTLE_NEXT, settle_next),
     mirror(5, sql::SWEEP_LANES, sweep_lanes),
+    mirror(6, sql::PURGE_FACTS, purge_facts),
 ];
 
 /// Loads a world, runs the statement, and compares what is left with what the model made of the same world.
@@ -216,4 +217,15 @@ fn sweep_lanes(sheets: &Sheets, stmt: &Stmt) -> usize {
         tried += 1;
     }
     tried
+}
+
+/// M6: what is open, halted, asked for or held is not done, whatever its deliveries say.
+fn purge_facts(sheets: &Sheets, stmt: &Stmt) -> usize {
+    let worlds = worlds::unfinished();
+    for world in &worlds {
+        let done = purge::purge_facts(world, 1);
+        let answer = same(sheets, File::Work, stmt, &[Arg::Int(1)], world, world);
+        assert_eq!(answer, [vec![Cell::Int(i64::from(done.open)), int(done.ended)]], "in {world:#?}");
+    }
+    worlds.len()
 }

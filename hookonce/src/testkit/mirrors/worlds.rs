@@ -5,7 +5,7 @@ use hookonce_core::lease::{Lease, Token};
 use hookonce_core::time::Micros;
 
 use crate::testkit::model::Rows;
-use crate::testkit::model::rows::{Delivery, Halted, Ledger, Work};
+use crate::testkit::model::rows::{Delivery, Halted, Hold, Ledger, Requeue, Work};
 use crate::testkit::script::{item, words};
 
 pub const NOW: Micros = 1_000;
@@ -143,6 +143,37 @@ pub fn lane(places: &[Place]) -> Rows {
         }
     }
     world
+}
+
+/// Event 1 with two deliveries in every state, beside that of another; held or not, asked for or not.
+pub fn unfinished() -> Vec<Rows> {
+    let (holds, asked) = ([None, Some(None), Some(Some(true)), Some(Some(false))], [None, Some(1), Some(2)]);
+    let mut worlds = Vec::new();
+    for places in choices(&PLACES, 2) {
+        for (hold, event) in holds.iter().flat_map(|hold| asked.map(|event| (hold, event))) {
+            let mut world = lane(&places);
+            for delivery in world.delivery.values_mut() {
+                let event = if delivery.lane == -2 { 2 } else { 1 };
+                (delivery.event, delivery.consumer) = (event, delivery.seq);
+                delivery.ended = (!delivery.open).then_some(NOW + delivery.seq);
+            }
+            if let Some(released) = hold {
+                let reason = "schema_version".into();
+                let hold = Hold { event: 1, reason, evidence: None, since: 0, decided: None, released: *released };
+                world.hold.put(hold);
+            }
+            if let Some(event) = event {
+                world.requeue.put(requeue(event));
+            }
+            worlds.push(world);
+        }
+    }
+    worlds
+}
+
+fn requeue(event: i64) -> Requeue {
+    let kind = "release".into();
+    Requeue { id: 1, kind, event, consumer: None, generation: 0, repeat: None, decided: None, delivery: None }
 }
 
 pub fn ask(count: usize, quiet: bool) -> Ask {

@@ -143,6 +143,7 @@ impl Admitting<'_> {
             origin: origin.into(),
             parent,
             hold_reason: hold.map(|h| h.name().to_owned()),
+            guard: item.guard.filter(|_| variant == 0).map(|guard| guard.digest),
         });
         id
     }

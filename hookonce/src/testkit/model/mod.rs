@@ -13,6 +13,7 @@ pub mod admit;
 pub mod claim;
 pub mod command;
 pub mod configure;
+pub mod purge;
 pub mod read;
 pub mod route;
 pub mod rows;

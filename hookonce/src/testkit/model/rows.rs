@@ -17,7 +17,7 @@ source: String, kind "type": String, aggregate: Option<String>, version: Option<
 schema_version: Option<String>, received: i64, payload: i64, span_start: Option<i64>, span_end: Option<i64>,
 item: i64, digest: [u8; 16], fingerprint: [u8; 32], body_hash: [u8; 32], secret: Option<String>,
 provider_delivery: Option<String>, attempt_mark: Option<String>, origin: String, parent: Option<i64>,
-hold_reason: Option<String> }
+hold_reason: Option<String>, guard: Option<[u8; 16]> }
 
 table! { Payload = "payload" in Inbox by i64 = |r| r.id;
 id: i64, target: String, headers: Vec<u8>, body: Vec<u8> }
@@ -86,6 +86,9 @@ table! { WorkAudit = "audit" in Work by i64 = |r| r.id;
 id: i64, at: i64, actor: String, action: String, target: String, reason: String, detail: String,
 prev: Vec<u8>, hash: Vec<u8> }
 
+table! { Keep = "keep" in Work by (i64, String) = |r| (r.event, r.what.clone());
+event: i64, what: String, due: Option<i64> }
+
 /// Every table, and what the store draws its numbers from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rows {
@@ -109,6 +112,7 @@ pub struct Rows {
     pub requeue: Table<Requeue>,
     pub attempt: Table<Attempt>,
     pub work_audit: Table<WorkAudit>,
+    pub keep: Table<Keep>,
     pub counters: Counters,
 }
 
@@ -136,6 +140,7 @@ macro_rules! each_table {
         $f!(requeue);
         $f!(attempt);
         $f!(work_audit);
+        $f!(keep);
     };
 }
 
@@ -150,6 +155,8 @@ pub struct Counters {
     pub instance: i64,
     /// The definitions in force: (consumer, number of the row).
     pub config: Vec<(i64, i64)>,
+    /// How far cleaning has got: payloads, events.
+    pub purged: [i64; 2],
     /// (source, verdict) of every request answered so far: what the tally rows sum up to.
     pub tally: BTreeMap<(String, String), i64>,
 }

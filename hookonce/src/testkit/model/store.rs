@@ -8,13 +8,14 @@ use hookonce_core::claim::{Ask, Claimed};
 use hookonce_core::command::{Command, Refused, Who};
 use hookonce_core::consumer::Consumer;
 use hookonce_core::lease::Lease;
+use hookonce_core::retain::Retention;
 use hookonce_core::route::Routing;
-use hookonce_core::settle::{Ending, Settled};
+use hookonce_core::settle::{self, Ending, Settled};
 use hookonce_core::time::Micros;
 
 use super::rows::Rows;
 use crate::clock::Clock;
-use crate::store::{Identity, Passed, Refusals, Run, Store, StoreError, Swept, Verb};
+use crate::store::{Identity, Passed, Purged, Refusals, Run, Store, StoreError, Swept, Verb};
 use crate::view::{Page, Query};
 
 #[derive(Debug)]
@@ -94,7 +95,7 @@ impl Store for ModelStore {
     fn claim(&self, ask: Ask) -> Verb<'_, Vec<Run>> {
         self.verb(|rows, now| {
             let claimed = super::claim::claim(rows, &ask, now);
-            runs(rows, claimed)
+            Ok(runs(rows, claimed, now))
         })
     }
 
@@ -113,7 +114,7 @@ impl Store for ModelStore {
         self.verb(|rows, now| {
             let settled = super::settle::settle(rows, &endings, now);
             let claimed = next.map(|ask| super::claim::claim(rows, &ask, now)).unwrap_or_default();
-            Ok((settled, runs(rows, claimed)?))
+            Ok((settled, runs(rows, claimed, now)))
         })
     }
 
@@ -123,6 +124,10 @@ impl Store for ModelStore {
 
     fn sweep(&self) -> Verb<'_, Swept> {
         self.verb(|rows, now| Ok(super::sweep::sweep(rows, now)))
+    }
+
+    fn purge(&self, retention: Arc<Retention>) -> Verb<'_, Purged> {
+        self.verb(move |rows, now| Ok(super::purge::purge(rows, &retention, now)))
     }
 
     fn read(&self, query: Query) -> Verb<'_, Page> {
@@ -145,12 +150,14 @@ impl Store for ModelStore {
     }
 }
 
-fn runs(rows: &Rows, claimed: Vec<Claimed>) -> Result<Vec<Run>, StoreError> {
-    claimed.into_iter().map(|claimed| run(rows, claimed)).collect()
-}
-
-fn run(rows: &Rows, claimed: Claimed) -> Result<Run, StoreError> {
-    let event = super::read::event_view(rows, claimed.event);
-    let event = event.ok_or_else(|| StoreError::Failed(format!("event {} has no payload", claimed.event)))?;
-    Ok(Run { claimed, event: Arc::new(event) })
+/// What has no bytes any more is ended at once and does not come back.
+fn runs(rows: &mut Rows, claimed: Vec<Claimed>, now: Micros) -> Vec<Run> {
+    let mut runs = Vec::new();
+    for claimed in claimed {
+        match super::read::event_view(rows, claimed.event) {
+            Some(event) => runs.push(Run { claimed, event: Arc::new(event) }),
+            None => drop(super::settle::settle(rows, &[settle::purged(&claimed)], now)),
+        }
+    }
+    runs
 }

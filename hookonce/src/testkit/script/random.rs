@@ -151,6 +151,9 @@ impl Pair<'_> {
     /// A verb that failed has done all of it (its answer was lost) or nothing.
     fn faulted(&mut self, line: &Line, before: &Rows) -> Result<Fate, String> {
         let rows = self.here.rows();
+        if line.verb == "purge" {
+            return self.ended(line, before);
+        }
         if dump::differences(&dump::dump(before), &dump::dump(&rows)).is_empty() {
             return Ok(Fate::Nothing);
         }
@@ -165,6 +168,16 @@ impl Pair<'_> {
         self.here.forget_what(&self.there);
         self.there.forget_what(&self.here);
         if line.verb == "configure" { self.here.line(line).map(|_| Fate::Whole) } else { Ok(Fate::Whole) }
+    }
+}
+
+/// Cleaning is more than one commit: what it has said is ended by the next step.
+impl Pair<'_> {
+    fn ended(&mut self, line: &Line, before: &Rows) -> Result<Fate, String> {
+        self.here.line(line)?;
+        drop(self.there.line(line));
+        judge(before, &self.here, &self.there).map_err(|problem| format!("cleaning was not ended:\n{problem}"))?;
+        Ok(Fate::Whole)
     }
 }
 
@@ -217,7 +230,8 @@ fn draw(dice: &mut Dice, runner: &Runner<'_>) -> Vec<String> {
         93..=95 => vec![CONSUMERS[dice.below(CONSUMERS.len())].to_owned(), "configure".to_owned()],
         96 => vec!["restart".to_owned()],
         97 => vec![format!("crash {}", worker(dice))],
-        98 => vec![format!("renew {} 10s", worker(dice))],
+        98 if dice.one_in(2) => vec![format!("renew {} 10s", worker(dice))],
+        98 => vec![purge(dice)],
         _ => vec![dice.pick(&["sweep", "configure", "refuse gh stale", "rule gh v1"]).to_owned()],
     }
 }
@@ -257,6 +271,12 @@ fn item(dice: &mut Dice) -> String {
     option(dice, 20, &["unmapped=why"]);
     option(dice, 20, &["hold=schema_version"]);
     item
+}
+
+/// Mostly so short that something goes.
+fn purge(dice: &mut Dice) -> String {
+    let gh = dice.pick(&["gh=1s/1m", "gh=1s/2h", "gh=2h/4d", "gh=10s/10s"]);
+    format!("purge {gh} {}", dice.pick(&["crm=5s/2m", "crm=1s/1s", "crm=1d/4d"]))
 }
 
 /// Mostly of a consumer that is owed something.

@@ -35,6 +35,7 @@ pub fn row(rows: &Rows, e: &Event, now: Micros) -> EventRow {
         body_hash: e.body_hash.iter().map(|b| format!("{b:02x}")).collect(),
         size: e.span_end.zip(e.span_start).map_or(size, |(end, start)| end - start),
         conflicts: of_key().count() as i64,
+        purged: !rows.payload.contains_key(&e.payload),
     }
 }
 

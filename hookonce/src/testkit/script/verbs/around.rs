@@ -1,13 +1,16 @@
 //! What a person decides and sees, what a test arranges, and what goes wrong.
 
+use std::sync::Arc;
+
 use hookonce_core::command::{Command, Refused, Who};
+use hookonce_core::retain::{Keep, Retention};
 
 use super::{Runner, said};
 use crate::testkit::model::rows::{Attempt, Delivery, Namespace};
 use crate::testkit::model::state;
 use crate::testkit::script::bed::wait;
 use crate::testkit::script::names;
-use crate::testkit::script::words::Line;
+use crate::testkit::script::words::{Line, duration};
 
 impl Runner<'_> {
     pub(super) fn tick(&mut self, line: &Line) -> Result<String, String> {
@@ -63,6 +66,21 @@ impl Runner<'_> {
     pub(super) fn sweep(&mut self) -> Result<String, String> {
         let swept = wait(self.bed.store().sweep()).map_err(said)?;
         Ok(if swept.headless.is_empty() { "nothing".to_owned() } else { format!("headless {}", swept.headless.len()) })
+    }
+
+    /// `purge gh=1d/30d`: what each source keeps, bytes and key; of others the defaults hold.
+    pub(super) fn purge(&mut self, line: &Line) -> Result<String, String> {
+        let mut retention = Retention::default();
+        for (source, text) in &line.options {
+            let (payload, ledger) = text.split_once('/').ok_or("it is written `source=payload/ledger`")?;
+            let keep = Keep { payload: duration(payload)?, ledger: duration(ledger)? };
+            retention.sources.insert(source.clone(), keep);
+        }
+        let purged = wait(self.bed.store().purge(Arc::new(retention))).map_err(said)?;
+        Ok(match (purged.payloads, purged.events) {
+            (0, 0) => "nothing".to_owned(),
+            (payloads, events) => format!("{payloads} payloads, {events} events"),
+        })
     }
 
     /// `fault 3`: the third statement of the next line fails; `fault 3 behind`: it runs, and its answer is lost.

@@ -87,6 +87,7 @@ impl<'b> Runner<'b> {
             "floor" => self.floor(line),
             "cancel" => self.cancel(line),
             "sweep" => self.sweep(),
+            "purge" => self.purge(line),
             "restart" => self.restart(),
             "refuse" => self.refuse(line),
             "rule" => self.rule(line),

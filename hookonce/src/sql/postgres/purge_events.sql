@@ -1,0 +1,2 @@
+-- The last of them.
+delete from hookonce.event where id = any($1)

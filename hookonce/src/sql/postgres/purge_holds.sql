@@ -1,0 +1,2 @@
+-- What was decided about events that are gone.
+delete from hookonce.hold where event = any($1)

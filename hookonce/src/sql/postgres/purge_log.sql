@@ -1,0 +1,2 @@
+-- Their places stay empty.
+delete from hookonce.log where event = any($1)

@@ -1,0 +1,2 @@
+-- Rows of history.
+delete from hookonce.request where id = any($1)

@@ -1,0 +1,2 @@
+-- Together with their ledger row.
+delete from hookonce_conflict where digest = ?1

@@ -1,0 +1,2 @@
+-- One row of history.
+delete from hookonce_request where id = ?1
