@@ -10,6 +10,7 @@ use hookonce_core::claim::{Ask, Claimed, LOST_QUIET};
 use hookonce_core::command::{Command, Refused, Who};
 use hookonce_core::consumer::Consumer;
 use hookonce_core::lease::Lease;
+use hookonce_core::retain::Retention;
 use hookonce_core::retry;
 use hookonce_core::route::Routing;
 use hookonce_core::settle::{Ending, How, Settled};
@@ -19,7 +20,7 @@ use tokio_postgres::{Client, Row};
 use super::PostgresStore;
 use super::bed::{PostgresBed, client};
 use crate::clock::ManualClock;
-use crate::store::{EventView, Identity, Passed, Refusals, Run, Store, StoreError, Swept, Verb};
+use crate::store::{EventView, Identity, Passed, Purged, Refusals, Run, Store, StoreError, Swept, Verb};
 use crate::testkit::model::{Rows, state};
 use crate::testkit::script::bed::Bed;
 use crate::view::{Page, Query};
@@ -314,6 +315,10 @@ impl Store for Functions {
 
     fn sweep(&self) -> Verb<'_, Swept> {
         self.engine.sweep()
+    }
+
+    fn purge(&self, retention: Arc<Retention>) -> Verb<'_, Purged> {
+        self.engine.purge(retention)
     }
 
     fn read(&self, query: Query) -> Verb<'_, Page> {

@@ -13,8 +13,9 @@ use crate::rig::load::Line;
 use crate::rig::traffic::{Occurrence, Source};
 use crate::trial::Trial;
 
-/// Bytes for a second, keys long enough that a copy can come in between.
-const RETAIN: &str = r#"retain = { payload = "1s", ledger = "12s", reason = "a field case" }"#;
+/// Bytes for a second, keys long enough that a copy can come in between. A sender that retries longer would be refused.
+const RETAIN: &str = r#"retry_window = "10s"
+retain = { payload = "1s", ledger = "12s", reason = "a field case" }"#;
 const EVENTS: usize = 30;
 
 const BYTES: &str = "select count(*) from hookonce_payload";

@@ -41,7 +41,7 @@ pub fn read(
     let (order, later_order) = order(section);
     let way = match kind {
         Some(Kind::Pull) => pull(section),
-        _ => http(section, kind == Some(Kind::Http), reading).map(Way::Http),
+        _ => http(section, kind == Some(Kind::Http), reading).map(Box::new).map(Way::Http),
     };
     // Where kind or order are for later, so are the keys that belong to them: one refusal says it.
     let refuse =

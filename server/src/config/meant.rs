@@ -170,7 +170,7 @@ pub struct Consumer {
 #[derive(Debug)]
 pub enum Way {
     /// Sent to it.
-    Http(Http),
+    Http(Box<Http>),
     /// Claimed by it.
     Pull,
 }
