@@ -56,7 +56,7 @@ fn screen(done: &Restored) -> String {
     let mut text = format!(
         "{} events are back, generation {}\ngap    {from} to {to}: what was answered 2xx in between is not in it
 next   `hookonce serve`, then have your providers send that time again; what happened before {to} and is not known
-       is held as `beyond_retention`: `hookonce held list`, then `hookonce held release`",
+       is held: `hookonce held list`, then `hookonce held release --all beyond_retention`",
         done.manifest.events, done.again.generation
     );
     if let Some(replaced) = &done.replaced {
